@@ -1,0 +1,327 @@
+//! Bytes on disk: the only room that writes, renames, locks and removes files.
+//!
+//! Two ways of writing: *replace* (temporary file in the same folder, sync, rename, sync of the folder: a
+//! reader sees the old bytes or the new ones) and *append* (one write of one whole line under a lock of the
+//! file, sync; a torn last line of a dead writer is cut off first). Files are made for the owner alone
+//! (0600, folders 0700) whatever the umask. Every error names the path. Nothing here knows what the bytes
+//! mean, and nothing here follows a symbolic link in its last component when it removes.
+#![expect(clippy::disallowed_methods, reason = "this is the room that owns the file system")]
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// An operation of the file system that failed, with its path.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {doing} {}: {source}", .path.display())]
+pub struct Error {
+    /// What was being done, as a verb: `read`, `write`, `rename`…
+    doing: &'static str,
+    /// The path it was done to.
+    path: PathBuf,
+    /// What the system said.
+    source: io::Error,
+}
+
+impl Error {
+    /// Wraps what the system said about doing something to a path.
+    pub fn new(doing: &'static str, path: &Path, source: io::Error) -> Self {
+        Self { doing, path: path.to_owned(), source }
+    }
+
+    /// Tells whether the cause is that the path does not exist.
+    pub fn is_not_found(&self) -> bool {
+        self.source.kind() == io::ErrorKind::NotFound
+    }
+
+    /// Tells whether the cause is that the path exists already.
+    pub fn is_already_there(&self) -> bool {
+        self.source.kind() == io::ErrorKind::AlreadyExists
+    }
+}
+
+impl From<Error> for crate::Error {
+    fn from(error: Error) -> Self {
+        Self::new(crate::ErrorKind::Failed, error.to_string())
+    }
+}
+
+/// The result of this room's functions.
+pub type Result<T> = std::result::Result<T, Error>;
+
+fn at<'a>(doing: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Error + 'a {
+    move |source| Error::new(doing, path, source)
+}
+
+/// Reads a whole file.
+pub fn read(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).map_err(at("read", path))
+}
+
+/// Reads a whole file, or returns `None` where there is none.
+pub fn try_read(path: &Path) -> Result<Option<Vec<u8>>> {
+    match read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes a folder and its parents, for the owner alone; one that is there already keeps its mode.
+pub fn create_folder(path: &Path) -> Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(at("create", path))
+}
+
+/// Replaces a file durably: readers see the old bytes or the new ones, also after a crash.
+pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let folder = parent(path);
+    let mut temporary =
+        tempfile::Builder::new().prefix(".autodev-").tempfile_in(folder).map_err(at("create a file in", folder))?;
+    temporary.write_all(bytes).map_err(at("write", path))?;
+    temporary.as_file().sync_all().map_err(at("sync", path))?;
+    temporary.persist(path).map_err(|failed| Error::new("replace", path, failed.error))?;
+    sync_folder(folder)
+}
+
+/// Appends one line (without its line feed) as one write, and syncs; a torn last line is cut off first.
+pub fn append_line(path: &Path, line: &[u8]) -> Result<()> {
+    debug_assert!(!line.contains(&b'\n'), "a record is one line");
+    let mut file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)
+        .map_err(at("open", path))?;
+    fs2::FileExt::lock_exclusive(&file).map_err(at("lock", path))?;
+    let end = end_of_last_line(&mut file).map_err(at("read", path))?;
+    file.set_len(end).map_err(at("cut", path))?;
+    file.seek(SeekFrom::Start(end)).map_err(at("write", path))?;
+    let mut whole = Vec::with_capacity(line.len() + 1);
+    whole.extend_from_slice(line);
+    whole.push(b'\n');
+    if let Err(error) = file.write_all(&whole).and_then(|()| file.sync_data()) {
+        // A line that is half there would be cut by the next writer anyway; better now.
+        let _ = file.set_len(end);
+        return Err(Error::new("write", path, error));
+    }
+    Ok(())
+}
+
+/// Finds the offset behind the last line feed, reading backwards in blocks.
+fn end_of_last_line(file: &mut File) -> io::Result<u64> {
+    const BLOCK: u64 = 8192;
+    let mut end = file.metadata()?.len();
+    let mut buffer = Vec::new();
+    while end > 0 {
+        let start = end.saturating_sub(BLOCK);
+        file.seek(SeekFrom::Start(start))?;
+        buffer.clear();
+        (&*file).take(end - start).read_to_end(&mut buffer)?;
+        if let Some(position) = buffer.iter().rposition(|byte| *byte == b'\n') {
+            return Ok(start + u64::try_from(position).unwrap_or(0) + 1);
+        }
+        end = start;
+    }
+    Ok(0)
+}
+
+/// A file that grows: raw output of an agent, up to a cap.
+#[derive(Debug)]
+pub struct Appender {
+    file: File,
+    path: PathBuf,
+}
+
+impl Appender {
+    /// Opens a file for appending, making it where it is missing.
+    pub fn open(path: &Path) -> Result<Self> {
+        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path).map_err(at("open", path))?;
+        Ok(Self { file, path: path.to_owned() })
+    }
+
+    /// Returns the length of the file, in bytes.
+    pub fn len(&self) -> Result<u64> {
+        Ok(self.file.metadata().map_err(at("read", &self.path))?.len())
+    }
+
+    /// Tells whether the file is empty.
+    pub fn is_empty(&self) -> Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Appends bytes as they are, without a sync.
+    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        self.file.write_all(bytes).map_err(at("write", &self.path))
+    }
+
+    /// Makes what was appended durable.
+    pub fn sync(&self) -> Result<()> {
+        self.file.sync_data().map_err(at("sync", &self.path))
+    }
+}
+
+/// Makes a file that must not exist yet and writes `bytes`; for lock files of git's kind.
+pub fn create_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path).map_err(at("create", path))?;
+    file.write_all(bytes).map_err(at("write", path))
+}
+
+/// Copies a file to a new place with its modification time and for the owner alone.
+///
+/// The time matters where the file is a git index: with a younger one git would take files that were
+/// written in the same tick for unchanged.
+pub fn copy_with_time(from: &Path, to: &Path) -> Result<()> {
+    let mut source = File::open(from).map_err(at("open", from))?;
+    let modified = source.metadata().and_then(|metadata| metadata.modified()).map_err(at("read", from))?;
+    let mut target =
+        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to).map_err(at("create", to))?;
+    io::copy(&mut source, &mut target).map_err(at("copy to", to))?;
+    target.set_modified(modified).map_err(at("set the time of", to))
+}
+
+/// Gives a file a second name; for files that are only ever replaced, never written in place.
+pub fn link(from: &Path, to: &Path) -> Result<()> {
+    std::fs::hard_link(from, to).map_err(at("link", to))
+}
+
+/// Renames within one file system and syncs the folder.
+pub fn rename(from: &Path, to: &Path) -> Result<()> {
+    std::fs::rename(from, to).map_err(at("rename to", to))?;
+    sync_folder(parent(to))
+}
+
+/// Removes a file; one that is not there is no error.
+pub fn remove_file(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(Error::new("remove", path, error)),
+    }
+}
+
+/// Removes a folder if it is empty; tells whether it is gone.
+pub fn remove_empty_folder(path: &Path) -> bool {
+    std::fs::remove_dir(path).is_ok()
+}
+
+/// Sets the permission bits of a file.
+pub fn set_mode(path: &Path, mode: u32) -> Result<()> {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).map_err(at("set the mode of", path))
+}
+
+/// Makes the contents of a file durable.
+pub fn sync_file(path: &Path) -> Result<()> {
+    File::open(path).and_then(|file| file.sync_all()).map_err(at("sync", path))
+}
+
+/// Makes the names in a folder durable.
+pub fn sync_folder(path: &Path) -> Result<()> {
+    sync_file(path)
+}
+
+fn parent(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
+/// A lock of the kernel on a file: it goes with the process, so it is never stale.
+///
+/// Advisory, and not reliable on some network file systems.
+#[derive(Debug)]
+pub struct Lock {
+    file: File,
+    path: PathBuf,
+}
+
+impl Lock {
+    /// Takes the lock if nobody holds it.
+    pub fn try_acquire(path: &Path) -> Result<Option<Self>> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(path)
+            .map_err(at("open", path))?;
+        match fs2::FileExt::try_lock_exclusive(&file) {
+            Ok(()) => Ok(Some(Self { file, path: path.to_owned() })),
+            Err(error) if error.kind() == fs2::lock_contended_error().kind() => Ok(None),
+            Err(error) => Err(Error::new("lock", path, error)),
+        }
+    }
+
+    /// Takes the lock, waiting for up to `patience`; `None` when somebody still holds it then.
+    pub fn acquire_within(path: &Path, patience: Duration) -> Result<Option<Self>> {
+        let start = Instant::now();
+        loop {
+            if let Some(lock) = Self::try_acquire(path)? {
+                return Ok(Some(lock));
+            }
+            if start.elapsed() >= patience {
+                return Ok(None);
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    /// Writes into the locked file who holds it, for people and for `stop`.
+    pub fn note(&mut self, text: &str) -> Result<()> {
+        let path = &self.path;
+        self.file.set_len(0).map_err(at("write", path))?;
+        self.file.seek(SeekFrom::Start(0)).map_err(at("write", path))?;
+        self.file.write_all(text.as_bytes()).map_err(at("write", path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_torn_last_line_is_cut_off_before_the_next_append() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("events.jsonl");
+        append_line(&path, b"{\"n\":1}").unwrap();
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"n\":2,\"to").unwrap();
+        append_line(&path, b"{\"n\":3}").unwrap();
+        assert_eq!(read(&path).unwrap(), b"{\"n\":1}\n{\"n\":3}\n");
+    }
+
+    #[test]
+    fn a_file_without_any_line_feed_counts_as_one_torn_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("thread.jsonl");
+        std::fs::write(&path, vec![b'x'; 20_000]).unwrap();
+        append_line(&path, b"1").unwrap();
+        assert_eq!(read(&path).unwrap(), b"1\n");
+    }
+
+    #[test]
+    fn what_is_replaced_is_for_the_owner_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.json");
+        replace(&path, b"a").unwrap();
+        replace(&path, b"b").unwrap();
+        assert_eq!(read(&path).unwrap(), b"b");
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file stays behind");
+    }
+
+    #[test]
+    fn a_held_lock_is_not_given_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.lock");
+        let held = Lock::try_acquire(&path).unwrap();
+        assert!(held.is_some());
+        assert!(Lock::try_acquire(&path).unwrap().is_none());
+        drop(held);
+        assert!(Lock::acquire_within(&path, Duration::ZERO).unwrap().is_some());
+    }
+}

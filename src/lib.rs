@@ -1,0 +1,12 @@
+//! autodev runs coding agents on a folder and makes every step they take something one can go back to,
+//! and going back something one can go back from.
+//!
+//! The rooms, from the bottom: `fs`, `config`, `clock` and `error` know the machine; `git`, `state` and
+//! `agent` know one outside thing each; `workspace` is the engine; `checkpoint` keeps work; `run` decides
+//! what happens next; `cli` turns words into requests. A room uses rooms of lower floors only.
+
+pub mod clock;
+mod error;
+pub mod fs;
+
+pub use error::{Error, ErrorKind, Result};
