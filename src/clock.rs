@@ -26,17 +26,17 @@ impl Clock {
 }
 
 /// Writes a moment as it stands in records: RFC 3339, UTC, whole seconds, `Z`.
-pub fn rfc3339(moment: DateTime<Utc>) -> String {
+pub(crate) fn rfc3339(moment: DateTime<Utc>) -> String {
     moment.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// Writes a moment as it stands in branch names: `YYYYMMDD-HHMMSS`, UTC.
-pub fn compact(moment: DateTime<Utc>) -> String {
+pub(crate) fn compact(moment: DateTime<Utc>) -> String {
     moment.format("%Y%m%d-%H%M%S").to_string()
 }
 
 /// Writes how long ago `then` was: `now`, `3m ago`, `5h ago`, `2d ago`; never negative.
-pub fn age(now: DateTime<Utc>, then: DateTime<Utc>) -> String {
+pub(crate) fn age(now: DateTime<Utc>, then: DateTime<Utc>) -> String {
     let seconds = (now - then).num_seconds().max(0);
     match seconds {
         0..5 => "now".to_owned(),

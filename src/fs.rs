@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 /// An operation of the file system that failed, with its path.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing} {}: {source}", .path.display())]
-pub struct Error {
+pub(crate) struct Error {
     /// What was being done, as a verb: `read`, `write`, `rename`…
     doing: &'static str,
     /// The path it was done to.
@@ -27,17 +27,17 @@ pub struct Error {
 
 impl Error {
     /// Wraps what the system said about doing something to a path.
-    pub fn new(doing: &'static str, path: &Path, source: io::Error) -> Self {
+    pub(crate) fn new(doing: &'static str, path: &Path, source: io::Error) -> Self {
         Self { doing, path: path.to_owned(), source }
     }
 
     /// Tells whether the cause is that the path does not exist.
-    pub fn is_not_found(&self) -> bool {
+    pub(crate) fn is_not_found(&self) -> bool {
         self.source.kind() == io::ErrorKind::NotFound
     }
 
     /// Tells whether the cause is that the path exists already.
-    pub fn is_already_there(&self) -> bool {
+    pub(crate) fn is_already_there(&self) -> bool {
         self.source.kind() == io::ErrorKind::AlreadyExists
     }
 }
@@ -49,19 +49,19 @@ impl From<Error> for crate::Error {
 }
 
 /// The result of this room's functions.
-pub type Result<T> = std::result::Result<T, Error>;
+pub(crate) type Result<T> = std::result::Result<T, Error>;
 
 fn at<'a>(doing: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Error + 'a {
     move |source| Error::new(doing, path, source)
 }
 
 /// Reads a whole file.
-pub fn read(path: &Path) -> Result<Vec<u8>> {
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(at("read", path))
 }
 
 /// Reads a whole file, or returns `None` where there is none.
-pub fn try_read(path: &Path) -> Result<Option<Vec<u8>>> {
+pub(crate) fn try_read(path: &Path) -> Result<Option<Vec<u8>>> {
     match read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.is_not_found() => Ok(None),
@@ -70,12 +70,12 @@ pub fn try_read(path: &Path) -> Result<Option<Vec<u8>>> {
 }
 
 /// Makes a folder and its parents, for the owner alone; one that is there already keeps its mode.
-pub fn create_folder(path: &Path) -> Result<()> {
+pub(crate) fn create_folder(path: &Path) -> Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(at("create", path))
 }
 
 /// Replaces a file durably: readers see the old bytes or the new ones, also after a crash.
-pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = parent(path);
     let mut temporary =
         tempfile::Builder::new().prefix(".autodev-").tempfile_in(folder).map_err(at("create a file in", folder))?;
@@ -86,7 +86,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Appends one line (without its line feed) as one write, and syncs; a torn last line is cut off first.
-pub fn append_line(path: &Path, line: &[u8]) -> Result<()> {
+pub(crate) fn append_line(path: &Path, line: &[u8]) -> Result<()> {
     debug_assert!(!line.contains(&b'\n'), "a record is one line");
     let mut file = OpenOptions::new()
         .read(true)
@@ -131,41 +131,41 @@ fn end_of_last_line(file: &mut File) -> io::Result<u64> {
 
 /// A file that grows: raw output of an agent, up to a cap.
 #[derive(Debug)]
-pub struct Appender {
+pub(crate) struct Appender {
     file: File,
     path: PathBuf,
 }
 
 impl Appender {
     /// Opens a file for appending, making it where it is missing.
-    pub fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path) -> Result<Self> {
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(path).map_err(at("open", path))?;
         Ok(Self { file, path: path.to_owned() })
     }
 
     /// Returns the length of the file, in bytes.
-    pub fn len(&self) -> Result<u64> {
+    pub(crate) fn len(&self) -> Result<u64> {
         Ok(self.file.metadata().map_err(at("read", &self.path))?.len())
     }
 
     /// Tells whether the file is empty.
-    pub fn is_empty(&self) -> Result<bool> {
+    pub(crate) fn is_empty(&self) -> Result<bool> {
         Ok(self.len()? == 0)
     }
 
     /// Appends bytes as they are, without a sync.
-    pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
         self.file.write_all(bytes).map_err(at("write", &self.path))
     }
 
     /// Makes what was appended durable.
-    pub fn sync(&self) -> Result<()> {
+    pub(crate) fn sync(&self) -> Result<()> {
         self.file.sync_data().map_err(at("sync", &self.path))
     }
 }
 
 /// Makes a file that must not exist yet and writes `bytes`; for lock files of git's kind.
-pub fn create_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+pub(crate) fn create_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path).map_err(at("create", path))?;
     file.write_all(bytes).map_err(at("write", path))
 }
@@ -174,7 +174,7 @@ pub fn create_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
 ///
 /// The time matters where the file is a git index: with a younger one git would take files that were
 /// written in the same tick for unchanged.
-pub fn copy_with_time(from: &Path, to: &Path) -> Result<()> {
+pub(crate) fn copy_with_time(from: &Path, to: &Path) -> Result<()> {
     let mut source = File::open(from).map_err(at("open", from))?;
     let modified = source.metadata().and_then(|metadata| metadata.modified()).map_err(at("read", from))?;
     let mut target =
@@ -184,18 +184,18 @@ pub fn copy_with_time(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Gives a file a second name; for files that are only ever replaced, never written in place.
-pub fn link(from: &Path, to: &Path) -> Result<()> {
+pub(crate) fn link(from: &Path, to: &Path) -> Result<()> {
     std::fs::hard_link(from, to).map_err(at("link", to))
 }
 
 /// Renames within one file system and syncs the folder.
-pub fn rename(from: &Path, to: &Path) -> Result<()> {
+pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
     std::fs::rename(from, to).map_err(at("rename to", to))?;
     sync_folder(parent(to))
 }
 
 /// Removes a file; one that is not there is no error.
-pub fn remove_file(path: &Path) -> Result<()> {
+pub(crate) fn remove_file(path: &Path) -> Result<()> {
     match std::fs::remove_file(path) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -204,22 +204,22 @@ pub fn remove_file(path: &Path) -> Result<()> {
 }
 
 /// Removes a folder if it is empty; tells whether it is gone.
-pub fn remove_empty_folder(path: &Path) -> bool {
+pub(crate) fn remove_empty_folder(path: &Path) -> bool {
     std::fs::remove_dir(path).is_ok()
 }
 
 /// Sets the permission bits of a file.
-pub fn set_mode(path: &Path, mode: u32) -> Result<()> {
+pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<()> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).map_err(at("set the mode of", path))
 }
 
 /// Makes the contents of a file durable.
-pub fn sync_file(path: &Path) -> Result<()> {
+pub(crate) fn sync_file(path: &Path) -> Result<()> {
     File::open(path).and_then(|file| file.sync_all()).map_err(at("sync", path))
 }
 
 /// Makes the names in a folder durable.
-pub fn sync_folder(path: &Path) -> Result<()> {
+pub(crate) fn sync_folder(path: &Path) -> Result<()> {
     sync_file(path)
 }
 
@@ -234,14 +234,14 @@ fn parent(path: &Path) -> &Path {
 ///
 /// Advisory, and not reliable on some network file systems.
 #[derive(Debug)]
-pub struct Lock {
+pub(crate) struct Lock {
     file: File,
     path: PathBuf,
 }
 
 impl Lock {
     /// Takes the lock if nobody holds it.
-    pub fn try_acquire(path: &Path) -> Result<Option<Self>> {
+    pub(crate) fn try_acquire(path: &Path) -> Result<Option<Self>> {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -258,7 +258,7 @@ impl Lock {
     }
 
     /// Takes the lock, waiting for up to `patience`; `None` when somebody still holds it then.
-    pub fn acquire_within(path: &Path, patience: Duration) -> Result<Option<Self>> {
+    pub(crate) fn acquire_within(path: &Path, patience: Duration) -> Result<Option<Self>> {
         let start = Instant::now();
         loop {
             if let Some(lock) = Self::try_acquire(path)? {
@@ -272,7 +272,7 @@ impl Lock {
     }
 
     /// Writes into the locked file who holds it, for people and for `stop`.
-    pub fn note(&mut self, text: &str) -> Result<()> {
+    pub(crate) fn note(&mut self, text: &str) -> Result<()> {
         let path = &self.path;
         self.file.set_len(0).map_err(at("write", path))?;
         self.file.seek(SeekFrom::Start(0)).map_err(at("write", path))?;

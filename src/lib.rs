@@ -5,8 +5,9 @@
 //! `agent` know one outside thing each; `workspace` is the engine; `checkpoint` keeps work; `run` decides
 //! what happens next; `cli` turns words into requests. A room uses rooms of lower floors only.
 
-pub mod clock;
+mod clock;
 mod error;
-pub mod fs;
+mod fs;
 
+pub use clock::Clock;
 pub use error::{Error, ErrorKind, Result};
