@@ -86,29 +86,44 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Appends one line (without its line feed) as one write, and syncs; a torn last line is cut off first.
-pub(crate) fn append_line(path: &Path, line: &[u8]) -> Result<()> {
-    debug_assert!(!line.contains(&b'\n'), "a record is one line");
-    let mut file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path)
-        .map_err(at("open", path))?;
+///
+/// `line` gets the last whole line and makes the new one, while the file is locked.
+pub(crate) fn append_after(path: &Path, line: impl FnOnce(Option<&[u8]>) -> Vec<u8>) -> Result<()> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    let mut file = options.open(path).map_err(at("open", path))?;
     fs2::FileExt::lock_exclusive(&file).map_err(at("lock", path))?;
     let end = end_of_last_line(&mut file).map_err(at("read", path))?;
+    let last = last_line(&mut file, end).map_err(at("read", path))?;
+    let mut whole = line(last.as_deref());
+    debug_assert!(!whole.contains(&b'\n'), "a record is one line");
+    whole.push(b'\n');
     file.set_len(end).map_err(at("cut", path))?;
     file.seek(SeekFrom::Start(end)).map_err(at("write", path))?;
-    let mut whole = Vec::with_capacity(line.len() + 1);
-    whole.extend_from_slice(line);
-    whole.push(b'\n');
     if let Err(error) = file.write_all(&whole).and_then(|()| file.sync_data()) {
         // A line that is half there would be cut by the next writer anyway; better now.
         let _ = file.set_len(end);
         return Err(Error::new("write", path, error));
     }
     Ok(())
+}
+
+/// Reads the last whole line, which ends at `end`.
+fn last_line(file: &mut File, end: u64) -> io::Result<Option<Vec<u8>>> {
+    const BLOCK: u64 = 65_536;
+    if end == 0 {
+        return Ok(None);
+    }
+    let mut start = end - 1;
+    let mut bytes = Vec::new();
+    while start > 0 && !bytes.contains(&b'\n') {
+        start = start.saturating_sub(BLOCK);
+        file.seek(SeekFrom::Start(start))?;
+        bytes.clear();
+        (&*file).take(end - 1 - start).read_to_end(&mut bytes)?;
+    }
+    let begin = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |position| position + 1);
+    Ok(Some(bytes.split_off(begin)))
 }
 
 /// Finds the offset behind the last line feed, reading backwards in blocks.
@@ -288,9 +303,13 @@ mod tests {
     fn a_torn_last_line_is_cut_off_before_the_next_append() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("events.jsonl");
-        append_line(&path, b"{\"n\":1}").unwrap();
+        append_after(&path, |_| b"{\"n\":1}".to_vec()).unwrap();
         OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"n\":2,\"to").unwrap();
-        append_line(&path, b"{\"n\":3}").unwrap();
+        append_after(&path, |last| {
+            assert_eq!(last, Some(b"{\"n\":1}".as_slice()));
+            b"{\"n\":3}".to_vec()
+        })
+        .unwrap();
         assert_eq!(read(&path).unwrap(), b"{\"n\":1}\n{\"n\":3}\n");
     }
 
@@ -299,7 +318,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("thread.jsonl");
         std::fs::write(&path, vec![b'x'; 20_000]).unwrap();
-        append_line(&path, b"1").unwrap();
+        append_after(&path, |_| b"1".to_vec()).unwrap();
         assert_eq!(read(&path).unwrap(), b"1\n");
     }
 

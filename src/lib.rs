@@ -8,6 +8,8 @@
 mod clock;
 mod error;
 mod fs;
+mod git;
+mod state;
 
 pub use clock::Clock;
 pub use error::{Error, ErrorKind, Result};

@@ -1,0 +1,126 @@
+//! Reading an index: the entries, their flags, conflicts, and the tree it stands for where that is known.
+//!
+//! Read only, by gix; indexes are written by the git program alone (`worktree`).
+
+use super::{Error, Repository, error::Result};
+use gix::ObjectId;
+use gix::bstr::BStr;
+use gix::index::entry::{Flags, Mode, Stage};
+use std::path::Path;
+
+/// An index as it was when it was read.
+pub(crate) struct IndexView {
+    file: gix::index::File,
+}
+
+/// What an entry says beside its content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct EntryFlags {
+    /// git does not look at the file (`update-index --assume-unchanged`).
+    pub(crate) assume_unchanged: bool,
+    /// git does not look for the file (sparse checkout, `update-index --skip-worktree`).
+    pub(crate) skip_worktree: bool,
+    /// The path is announced (`git add -N`), its content is not staged.
+    pub(crate) intent_to_add: bool,
+}
+
+impl EntryFlags {
+    /// Tells whether git leaves the file on disk alone.
+    pub(crate) fn hides_the_file(self) -> bool {
+        self.assume_unchanged || self.skip_worktree
+    }
+}
+
+/// One entry of an index without conflict.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct IndexEntry<'a> {
+    /// The path.
+    pub(crate) path: &'a BStr,
+    /// The mode as in git: `100644`, `100755`, `120000` or `160000`.
+    pub(crate) mode: Mode,
+    /// The object.
+    pub(crate) id: ObjectId,
+    /// What else is said of it.
+    pub(crate) flags: EntryFlags,
+}
+
+impl IndexView {
+    /// Returns the entries that are in no conflict, in git's order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = IndexEntry<'_>> {
+        self.file.entries().iter().filter(|entry| entry.stage() == Stage::Unconflicted).map(|entry| IndexEntry {
+            path: entry.path(&self.file),
+            mode: entry.mode,
+            id: entry.id,
+            flags: EntryFlags {
+                assume_unchanged: entry.flags.contains(Flags::ASSUME_VALID),
+                skip_worktree: entry.flags.contains(Flags::SKIP_WORKTREE),
+                intent_to_add: entry.flags.contains(Flags::INTENT_TO_ADD),
+            },
+        })
+    }
+
+    /// Tells whether a path is in the index, in conflict or not.
+    pub(crate) fn contains(&self, path: &BStr) -> bool {
+        let stages = [Stage::Unconflicted, Stage::Base, Stage::Ours, Stage::Theirs];
+        stages.iter().any(|stage| self.file.entry_by_path_and_stage(path, *stage).is_some())
+    }
+
+    /// Tells whether an entry is a link to a commit of another repository.
+    pub(crate) fn is_gitlink(&self, path: &BStr) -> bool {
+        self.file.entry_by_path(path).is_some_and(|entry| entry.mode == Mode::COMMIT)
+    }
+
+    /// Tells whether any path is below `folder` (without its `/`).
+    pub(crate) fn has_below(&self, folder: &BStr) -> bool {
+        self.file.path_is_directory(folder)
+    }
+
+    /// Returns the first path in conflict.
+    pub(crate) fn first_conflict(&self) -> Option<&BStr> {
+        let conflict = self.file.entries().iter().find(|entry| entry.stage() != Stage::Unconflicted)?;
+        Some(conflict.path(&self.file))
+    }
+
+    /// Tells whether the index holds folders in place of their files.
+    pub(crate) fn is_sparse(&self) -> bool {
+        self.file.is_sparse()
+    }
+
+    /// Returns the tree that the index stands for, where the index itself says so.
+    pub(crate) fn known_tree(&self) -> Option<ObjectId> {
+        self.file.tree().filter(|tree| tree.num_entries.is_some()).map(|tree| tree.id)
+    }
+}
+
+impl Repository {
+    /// Reads an index file, or returns `None` where there is none.
+    pub(crate) fn read_index(&self, path: &Path) -> Result<Option<IndexView>> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        let options = gix::index::decode::Options::default();
+        let file = gix::index::File::at(path, self.gix.object_hash(), true, options)
+            .map_err(|source| Error::library(format!("read the index {}", path.display()), source))?;
+        Ok(Some(IndexView { file }))
+    }
+
+    /// Returns where the user's index is.
+    pub(crate) fn index_path(&self) -> std::path::PathBuf {
+        self.gix.index_path()
+    }
+}
+
+/// Tells whether two index files end with the same checksum, that is, hold the same bytes.
+///
+/// An index written with `index.skipHash` has no checksum and equals nothing.
+pub(crate) fn same_contents(left: &Path, right: &Path) -> bool {
+    use std::os::unix::fs::FileExt as _;
+    let end = |path: &Path| {
+        let file = std::fs::File::open(path).ok()?;
+        let length = file.metadata().ok()?.len();
+        let mut end = [0_u8; 20];
+        file.read_exact_at(&mut end, length.checked_sub(20)?).ok()?;
+        (end != [0; 20]).then_some((length, end))
+    };
+    end(left).is_some() && end(left) == end(right)
+}

@@ -1,0 +1,232 @@
+//! Refs: where HEAD is, and moving refs by compare-and-swap, all or none of a set.
+//!
+//! Expectations are checked under the locks of all refs of a set before the first is written; a value that
+//! someone else moved is an error and stays. What was moved is synced, since gix syncs nothing. A branch
+//! name that a branch of the user blocks is noticed here, also where that branch is packed.
+
+use super::{Error, Repository, Signature, error::Result};
+use crate::fs;
+use gix::ObjectId;
+use gix::refs::transaction::{Change, LogChange, PreviousValue, RefEdit, RefLog};
+use gix::refs::{FullName, Target as GixTarget};
+
+/// Where HEAD is. Names of branches are full: `refs/heads/…`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Head {
+    /// On a branch; without a commit the branch is unborn.
+    Branch { name: String, commit_id: Option<ObjectId> },
+    /// On a commit.
+    Detached { commit_id: ObjectId },
+}
+
+impl Head {
+    /// Returns the commit that HEAD is at.
+    pub(crate) fn commit_id(&self) -> Option<ObjectId> {
+        match self {
+            Self::Branch { commit_id, .. } => *commit_id,
+            Self::Detached { commit_id } => Some(*commit_id),
+        }
+    }
+
+    /// Returns the full name of the branch that HEAD is on.
+    pub(crate) fn branch(&self) -> Option<&str> {
+        match self {
+            Self::Branch { name, .. } => Some(name),
+            Self::Detached { .. } => None,
+        }
+    }
+}
+
+/// What a ref points to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A commit.
+    Commit(ObjectId),
+    /// Another ref, by its full name.
+    Ref(String),
+}
+
+/// What a ref must be before it is moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Expect {
+    /// It does not exist.
+    Absent,
+    /// It has this value.
+    Value(Target),
+}
+
+/// One ref of a set that is to be moved together.
+#[derive(Debug, Clone)]
+pub(crate) struct RefUpdate {
+    /// The full name, or `HEAD`.
+    pub(crate) name: String,
+    /// The new value; `None` deletes the ref.
+    pub(crate) to: Option<Target>,
+    /// What it must be now.
+    pub(crate) expect: Expect,
+}
+
+impl RefUpdate {
+    /// Makes a ref that must not exist.
+    pub(crate) fn create(name: impl Into<String>, commit_id: ObjectId) -> Self {
+        Self { name: name.into(), to: Some(Target::Commit(commit_id)), expect: Expect::Absent }
+    }
+
+    /// Removes a ref that must have the given value.
+    pub(crate) fn delete(name: impl Into<String>, commit_id: ObjectId) -> Self {
+        Self { name: name.into(), to: None, expect: Expect::Value(Target::Commit(commit_id)) }
+    }
+
+    /// Moves a ref from one commit (or from nowhere) to another.
+    pub(crate) fn moved(name: impl Into<String>, from: Option<ObjectId>, to: ObjectId) -> Self {
+        let expect = from.map_or(Expect::Absent, |from| Expect::Value(Target::Commit(from)));
+        Self { name: name.into(), to: Some(Target::Commit(to)), expect }
+    }
+}
+
+impl Repository {
+    /// Returns where HEAD is.
+    pub(crate) fn head(&self) -> Result<Head> {
+        let doing = || "read HEAD".to_owned();
+        let head = self.gix.head().map_err(|source| Error::library(doing(), source))?;
+        let commit_id = head.id().map(gix::Id::detach);
+        match head.referent_name() {
+            Some(name) => Ok(Head::Branch { name: utf8(name.as_bstr())?, commit_id }),
+            None => match commit_id {
+                Some(commit_id) => Ok(Head::Detached { commit_id }),
+                None => Err(Error::Unreadable { command: "HEAD" }),
+            },
+        }
+    }
+
+    /// Returns the object that a ref (by its full name) leads to, or `None` where it does not exist.
+    pub(crate) fn try_find_ref(&self, name: &str) -> Result<Option<ObjectId>> {
+        let doing = || format!("read {name}");
+        let full = full_name(name)?;
+        let found = self.gix.refs.try_find(full.as_ref()).map_err(|source| Error::library(doing(), source))?;
+        Ok(found.and_then(|reference| reference.target.try_into_id().ok()))
+    }
+
+    /// Returns all refs below a prefix that ends with `/`, with the objects they name.
+    pub(crate) fn refs_below(&self, prefix: &str) -> Result<Vec<(String, ObjectId)>> {
+        let doing = || format!("list {prefix}");
+        let platform = self.gix.references().map_err(|source| Error::library(doing(), source))?;
+        let references = platform.prefixed(prefix).map_err(|source| Error::library(doing(), source))?;
+        let mut found = Vec::new();
+        for reference in references {
+            let reference = reference.map_err(|source| Error::Library { doing: doing(), said: source.to_string() })?;
+            if let Some(id) = reference.target().try_id() {
+                found.push((utf8(reference.name().as_bstr())?, id.to_owned()));
+            }
+        }
+        Ok(found)
+    }
+
+    /// Returns the folder of another work tree in which a branch is checked out.
+    pub(crate) fn checked_out_elsewhere(&self, branch: &str) -> Result<Option<std::path::PathBuf>> {
+        let doing = || "look at the other work trees".to_owned();
+        for other in self.gix.worktrees_including_main().map_err(|source| Error::library(doing(), source))? {
+            let Ok(other) = other else { continue };
+            let same = std::fs::canonicalize(other.git_dir()).is_ok_and(|folder| folder == self.git_dir);
+            let on = other.head_name().ok().flatten();
+            if !same && !other.is_bare() && on.is_some_and(|name| name.as_bstr() == branch) {
+                return Ok(Some(other.workdir().unwrap_or_else(|| other.git_dir()).to_owned()));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Picks the first free branch name of `wanted`, `wanted-2`, `wanted-3`…; all without `refs/heads/`.
+    pub(crate) fn free_branch(&self, prefix: &str, wanted: &str) -> Result<String> {
+        let wanted = format!("{prefix}/{wanted}");
+        let mut parts: Vec<&str> = wanted.split('/').collect();
+        parts.pop();
+        for length in 1..=parts.len() {
+            let blocker = parts[..length].join("/");
+            if self.try_find_ref(&format!("refs/heads/{blocker}"))?.is_some() {
+                return Err(Error::BranchBlocked { blocker, wanted });
+            }
+        }
+        let mut name = wanted.clone();
+        let mut number = 2;
+        while self.try_find_ref(&format!("refs/heads/{name}"))?.is_some()
+            || !self.refs_below(&format!("refs/heads/{name}/"))?.is_empty()
+        {
+            name = format!("{wanted}-{number}");
+            number += 1;
+        }
+        Ok(name)
+    }
+
+    /// Moves all refs of the set, or none where one is not as expected.
+    pub(crate) fn update_refs(&self, updates: &[RefUpdate], message: &str, signature: Signature) -> Result<()> {
+        let edits = updates.iter().map(|update| to_edit(update, message)).collect::<Result<Vec<_>>>()?;
+        let signature = signature.to_gix();
+        let mut buffer = gix::date::parse::TimeBuf::default();
+        if let Err(source) = self.gix.edit_references_as(edits, Some(signature.to_ref(&mut buffer))) {
+            return Err(self.explain(updates, source)?);
+        }
+        for update in updates {
+            self.sync_ref(&update.name)?;
+        }
+        Ok(())
+    }
+
+    /// Finds out whether a failed set failed because somebody moved one of its refs.
+    fn explain(&self, updates: &[RefUpdate], source: gix::Error) -> Result<Error> {
+        for update in updates.iter().filter(|update| update.name != "HEAD") {
+            let now = self.try_find_ref(&update.name)?.map(Target::Commit);
+            let expected = match &update.expect {
+                Expect::Absent => None,
+                Expect::Value(target) => Some(target.clone()),
+            };
+            if now != expected {
+                return Ok(Error::RefMoved { name: update.name.clone() });
+            }
+        }
+        Ok(Error::library("move a ref", source))
+    }
+
+    fn sync_ref(&self, name: &str) -> Result<()> {
+        let base = if name == "HEAD" { self.git_dir.as_path() } else { self.gix.common_dir() };
+        let path = base.join(name);
+        if path.is_file() {
+            fs::sync_file(&path)?;
+        }
+        if let Some(folder) = path.parent().filter(|folder| folder.is_dir()) {
+            fs::sync_folder(folder)?;
+        }
+        Ok(())
+    }
+}
+
+fn utf8(name: &gix::bstr::BStr) -> Result<String> {
+    String::from_utf8(name.to_vec())
+        .map_err(|_| Error::Unsupported { what: "a branch whose name is not UTF-8" })
+}
+
+fn full_name(name: &str) -> Result<FullName> {
+    FullName::try_from(name).map_err(|source| Error::library(format!("use the ref name {name}"), source))
+}
+
+fn to_edit(update: &RefUpdate, message: &str) -> Result<RefEdit> {
+    let target = |target: &Target| -> Result<GixTarget> {
+        Ok(match target {
+            Target::Commit(id) => GixTarget::Object(*id),
+            Target::Ref(name) => GixTarget::Symbolic(full_name(name)?),
+        })
+    };
+    let expected = match &update.expect {
+        Expect::Absent => PreviousValue::MustNotExist,
+        Expect::Value(value) => PreviousValue::MustExistAndMatch(target(value)?),
+    };
+    let change = match &update.to {
+        Some(value) => Change::Update {
+            log: LogChange { mode: RefLog::AndReference, force_create_reflog: false, message: message.into() },
+            expected,
+            new: target(value)?,
+        },
+        None => Change::Delete { expected, log: RefLog::AndReference },
+    };
+    Ok(RefEdit { change, name: full_name(&update.name)?, deref: false })
+}

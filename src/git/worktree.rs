@@ -1,0 +1,194 @@
+//! The work tree by git's plumbing, always in an index of our own.
+//!
+//! Capture: one `status` names what changed, what is new and what is ignored; `update-index` reads what
+//! belongs; `write-tree` makes the tree. Apply: a two-tree `read-tree -m -u`, which refuses, with nothing
+//! changed, when a path of the difference was edited since. Paths go in and out as bytes, separated by NUL.
+
+use super::{Error, Repository, error::Result};
+use gix::ObjectId;
+use gix::bstr::{BString, ByteSlice as _};
+use std::path::Path;
+
+/// What one walk over the work tree says against an index.
+#[derive(Debug, Default)]
+pub(crate) struct Status {
+    /// Paths of the index whose file differs.
+    pub(crate) changed: Vec<StatusChange>,
+    /// Files that are not in the index and not ignored.
+    pub(crate) untracked: Vec<BString>,
+    /// Folders that are repositories of their own, without their `/`.
+    pub(crate) nested: Vec<BString>,
+    /// What the ignore rules leave out: files, and whole folders with a `/` at the end.
+    pub(crate) ignored: Vec<BString>,
+    /// Paths in conflict.
+    pub(crate) conflicts: Vec<BString>,
+}
+
+/// A path of the index whose file differs from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StatusChange {
+    /// The path.
+    pub(crate) path: BString,
+    /// Whether it is gone from the work tree (or something else than a file stands there).
+    pub(crate) gone: bool,
+    /// Whether it is a submodule.
+    pub(crate) submodule: bool,
+}
+
+impl Repository {
+    /// Walks the work tree once against `index`, and lets the index remember what was learned.
+    pub(crate) fn status(&self, index: &Path) -> Result<Status> {
+        let output = self
+            .program
+            .call("status")
+            .args(["--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--no-ahead-behind"])
+            .args(["--ignored=matching", "--ignore-submodules=dirty"])
+            .index(index)
+            .refreshing()
+            .run()?;
+        parse_status(&output).ok_or(Error::Unreadable { command: "status" })
+    }
+
+    /// Takes paths out of `index`, whatever is on disk.
+    pub(crate) fn remove_from_index(&self, index: &Path, paths: &[BString]) -> Result<()> {
+        self.update_index(index, &["--force-remove"], paths)
+    }
+
+    /// Reads the files at `paths` into `index`; one that has vanished is taken out.
+    pub(crate) fn add_to_index(&self, index: &Path, paths: &[BString]) -> Result<()> {
+        self.update_index(index, &["--add", "--remove", "--replace"], paths)
+    }
+
+    /// Sets or lifts a flag of entries: `--skip-worktree`, `--no-assume-unchanged` and the like.
+    pub(crate) fn flag_in_index(&self, index: &Path, flag: &str, paths: &[BString]) -> Result<()> {
+        self.update_index(index, &[flag], paths)
+    }
+
+    fn update_index(&self, index: &Path, flags: &[&str], paths: &[BString]) -> Result<()> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let call = self.program.call("update-index").args(flags).args(["-z", "--stdin"]);
+        call.index(index).input(joined(paths)).run().map(drop)
+    }
+
+    /// Sets entries of `index` to given modes and objects, without looking at the work tree.
+    pub(crate) fn set_in_index(&self, index: &Path, entries: &[(BString, u32, ObjectId)]) -> Result<()> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        let mut input = Vec::new();
+        for (path, mode, id) in entries {
+            input.extend_from_slice(format!("{mode:06o} {id}\t").as_bytes());
+            input.extend_from_slice(path);
+            input.push(0);
+        }
+        let call = self.program.call("update-index").args(["--add", "--replace", "-z", "--index-info"]);
+        call.index(index).input(input).run().map(drop)
+    }
+
+    /// Writes the tree that `index` stands for.
+    pub(crate) fn write_tree(&self, index: &Path) -> Result<ObjectId> {
+        let output = self.program.call("write-tree").index(index).run()?;
+        ObjectId::from_hex(output.trim()).map_err(|_| Error::Unreadable { command: "write-tree" })
+    }
+
+    /// Writes a copy of `index` in which every folder is spelled out.
+    pub(crate) fn expand_index(&self, index: &Path) -> Result<()> {
+        self.program.call("update-index").args(["--force-write-index"]).index(index).run().map(drop)
+    }
+
+    /// Returns those of `paths` that the ignore rules leave out, tracked or not.
+    pub(crate) fn ignored_among(&self, index: &Path, paths: &[BString]) -> Result<Vec<BString>> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let call = self.program.call("check-ignore").args(["-z", "--stdin", "--no-index"]);
+        let answer = call.index(index).input(joined(paths)).answer()?;
+        match answer.status.code() {
+            Some(0) => Ok(answer.output.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(BString::from).collect()),
+            Some(1) => Ok(Vec::new()),
+            _ => Err(answer.failure("check-ignore")),
+        }
+    }
+
+    /// Brings the work tree from the tree `from` (which `index` must stand for) to the tree `to`.
+    ///
+    /// Refuses with nothing changed when a path of the difference was edited since `index` was written;
+    /// overwrites ignored files in the way, which the caller must hold or refuse before.
+    pub(crate) fn bring_over(&self, index: &Path, from: ObjectId, to: ObjectId) -> Result<()> {
+        let call = self.program.call("read-tree").args(["-m", "-u", "--no-recurse-submodules"]);
+        call.args([from.to_string(), to.to_string()]).index(index).run().map(drop)
+    }
+
+    /// Writes the files of `paths` as `index` has them over whatever is there.
+    pub(crate) fn check_out(&self, index: &Path, paths: &[BString]) -> Result<()> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let call = self.program.call("checkout-index").args(["-f", "-u", "-q", "-z", "--stdin"]);
+        call.index(index).input(joined(paths)).run().map(drop)
+    }
+}
+
+fn joined(paths: &[BString]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(paths.iter().map(|path| path.len() + 1).sum());
+    for path in paths {
+        bytes.extend_from_slice(path);
+        bytes.push(0);
+    }
+    bytes
+}
+
+/// Reads `status --porcelain=v2 -z --no-renames`; `None` when a record is not as documented.
+fn parse_status(output: &[u8]) -> Option<Status> {
+    let mut status = Status::default();
+    for record in output.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
+        let (kind, rest) = (record[0], record.get(2..)?);
+        match kind {
+            b'?' => match rest.strip_suffix(b"/") {
+                Some(folder) => status.nested.push(folder.into()),
+                None => status.untracked.push(rest.into()),
+            },
+            b'!' => status.ignored.push(rest.into()),
+            // 1 XY sub mH mI mW hH hI path
+            b'1' => {
+                let fields: Vec<&[u8]> = rest.splitn(8, |byte| *byte == b' ').collect();
+                let (states, path) = (*fields.first()?, *fields.get(7)?);
+                let in_work_tree = *states.get(1)?;
+                if in_work_tree != b'.' {
+                    status.changed.push(StatusChange {
+                        path: path.into(),
+                        gone: in_work_tree == b'D',
+                        submodule: fields.get(1)?.first() == Some(&b'S'),
+                    });
+                }
+            }
+            // u XY sub m1 m2 m3 mW h1 h2 h3 path
+            b'u' => status.conflicts.push((*rest.splitn(10, |byte| *byte == b' ').collect::<Vec<_>>().get(9)?).into()),
+            b'#' => {}
+            _ => return None,
+        }
+    }
+    Some(status)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_status_is_read_with_blanks_and_line_feeds_in_names() {
+        let output = b"1 .M N... 100644 100644 100644 aa bb a b\nc\0? new \0? inner/\0! target/\0! x.log\0\
+            1 AD N... 000000 100644 000000 00 bb gone\01 A. N... 000000 100644 100644 00 bb staged\0\
+            1 .M SC.. 160000 160000 160000 aa bb sub\0u UU N... 100644 100644 100644 100644 a b c both\0";
+        let status = parse_status(output).unwrap();
+        let changed = |path: &str, gone, submodule| StatusChange { path: path.into(), gone, submodule };
+        assert_eq!(status.changed, [changed("a b\nc", false, false), changed("gone", true, false), changed("sub", false, true)]);
+        assert_eq!(status.untracked, ["new "]);
+        assert_eq!(status.nested, ["inner"]);
+        assert_eq!(status.ignored, ["target/", "x.log"]);
+        assert_eq!(status.conflicts, ["both"]);
+        assert!(parse_status(b"9 what\0").is_none());
+    }
+}

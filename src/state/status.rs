@@ -1,0 +1,84 @@
+//! `state.json`: what a project is doing.
+
+use super::{Error, StateFolder, VERSION, error::Result};
+use crate::fs;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// What a project is doing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum RunState {
+    /// Nothing.
+    #[default]
+    Idle,
+    /// A run is on.
+    Running,
+    /// A run waits for a person.
+    Waiting,
+    /// The last run failed; `problem` says why.
+    Error,
+}
+
+impl RunState {
+    /// Returns the word in files and output.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Idle => "idle",
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Error => "error",
+        }
+    }
+}
+
+/// The record of what a project is doing.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(crate) struct StateRecord {
+    #[serde(default)]
+    version: u32,
+    /// What it is doing.
+    #[serde(default)]
+    pub(crate) state: RunState,
+    /// The run that is on, or was on last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) run: Option<String>,
+    /// The turn that is on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) turn: Option<String>,
+    /// The participant whose turn it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) participant: Option<String>,
+    /// The task of the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) task: Option<String>,
+    /// What went wrong.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) problem: Option<String>,
+    #[serde(flatten)]
+    extra: Map<String, Value>,
+}
+
+impl StateRecord {
+    /// Reads the record; a missing one is idle.
+    pub(crate) fn load(state: &StateFolder) -> Result<Self> {
+        let path = state.file("state.json");
+        let Some(bytes) = fs::try_read(&path)? else {
+            return Ok(Self::default());
+        };
+        serde_json::from_slice(&bytes).map_err(|error| Error::Damaged { path, why: error.to_string() })
+    }
+
+    /// Replaces the record on disk.
+    pub(crate) fn save(&self, state: &StateFolder) -> Result<()> {
+        let path = state.file("state.json");
+        if self.version > VERSION {
+            return Err(Error::Newer { path, found: self.version, known: VERSION });
+        }
+        let record = Self { version: VERSION, ..self.clone() };
+        let mut bytes = serde_json::to_vec_pretty(&record)
+            .map_err(|error| Error::Damaged { path: path.clone(), why: error.to_string() })?;
+        bytes.push(b'\n');
+        Ok(fs::replace(&path, &bytes)?)
+    }
+}
