@@ -74,6 +74,18 @@ pub(crate) fn create_folder(path: &Path) -> Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(at("create", path))
 }
 
+/// Makes a folder of the work tree and its parents, with the modes that the user's umask gives.
+pub(crate) fn create_folder_as_usual(path: &Path) -> Result<()> {
+    std::fs::create_dir_all(path).map_err(at("create", path))
+}
+
+/// Replaces whatever file stands at `path` by a symbolic link to `text`.
+pub(crate) fn replace_link(path: &Path, text: &[u8]) -> Result<()> {
+    use std::os::unix::ffi::OsStrExt as _;
+    remove_file(path)?;
+    std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(text), path).map_err(at("link", path))
+}
+
 /// Replaces a file durably: readers see the old bytes or the new ones, also after a crash.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
     let folder = parent(path);

@@ -53,7 +53,7 @@ pub(crate) enum Error {
     #[error("the branch `{blocker}` stands in the way of `{wanted}`")]
     BranchBlocked { blocker: String, wanted: String },
     /// Somebody else holds the lock of the user's index.
-    #[error("{} is there (made {age} ago): another git command is at work, or one was cut off", .path.display())]
+    #[error("{} is there (made {age}): another git command is at work, or one was cut off", .path.display())]
     IndexLocked { path: PathBuf, age: String },
     /// The file system said no.
     #[error(transparent)]

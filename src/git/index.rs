@@ -51,11 +51,7 @@ impl IndexView {
             path: entry.path(&self.file),
             mode: entry.mode,
             id: entry.id,
-            flags: EntryFlags {
-                assume_unchanged: entry.flags.contains(Flags::ASSUME_VALID),
-                skip_worktree: entry.flags.contains(Flags::SKIP_WORKTREE),
-                intent_to_add: entry.flags.contains(Flags::INTENT_TO_ADD),
-            },
+            flags: to_flags(entry.flags),
         })
     }
 
@@ -65,14 +61,21 @@ impl IndexView {
         stages.iter().any(|stage| self.file.entry_by_path_and_stage(path, *stage).is_some())
     }
 
-    /// Tells whether an entry is a link to a commit of another repository.
-    pub(crate) fn is_gitlink(&self, path: &BStr) -> bool {
-        self.file.entry_by_path(path).is_some_and(|entry| entry.mode == Mode::COMMIT)
+    /// Returns the object of an entry.
+    pub(crate) fn id(&self, path: &BStr) -> Option<ObjectId> {
+        self.file.entry_by_path(path).map(|entry| entry.id)
     }
 
-    /// Tells whether any path is below `folder` (without its `/`).
-    pub(crate) fn has_below(&self, folder: &BStr) -> bool {
-        self.file.path_is_directory(folder)
+    /// Returns what an entry says beside its content.
+    pub(crate) fn flags(&self, path: &BStr) -> Option<EntryFlags> {
+        self.file.entry_by_path(path).map(|entry| to_flags(entry.flags))
+    }
+
+    /// Returns the entries below a folder of the root (or of its name), in git's order.
+    pub(crate) fn entries_below<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = IndexEntry<'a>> {
+        self.entries().filter(move |entry| {
+            entry.path.strip_prefix(folder.as_bytes()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+        })
     }
 
     /// Returns the first path in conflict.
@@ -89,6 +92,20 @@ impl IndexView {
     /// Returns the tree that the index stands for, where the index itself says so.
     pub(crate) fn known_tree(&self) -> Option<ObjectId> {
         self.file.tree().filter(|tree| tree.num_entries.is_some()).map(|tree| tree.id)
+    }
+}
+
+fn to_flags(flags: Flags) -> EntryFlags {
+    EntryFlags {
+        assume_unchanged: flags.contains(Flags::ASSUME_VALID),
+        skip_worktree: flags.contains(Flags::SKIP_WORKTREE),
+        intent_to_add: flags.contains(Flags::INTENT_TO_ADD),
+    }
+}
+
+impl std::fmt::Debug for IndexView {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("IndexView").field("entries", &self.file.entries().len()).finish()
     }
 }
 

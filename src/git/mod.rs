@@ -7,6 +7,7 @@
 
 mod error;
 mod index;
+mod lock;
 mod objects;
 mod open;
 mod operation;
@@ -15,7 +16,8 @@ mod refs;
 mod worktree;
 
 pub(crate) use error::{Error, Result};
-pub(crate) use index::{EntryFlags, IndexView, same_contents};
+pub(crate) use index::{EntryFlags, IndexEntry, IndexView, same_contents};
+pub(crate) use lock::IndexLock;
 pub(crate) use objects::{Change, Signature, TreeChange};
 pub(crate) use open::{Opened, open};
 pub(crate) use operation::Operation;

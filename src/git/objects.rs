@@ -91,8 +91,12 @@ impl Repository {
         Ok(commit_id)
     }
 
-    /// Writes bytes as a blob, without any conversion, durably.
-    pub(crate) fn write_blob(&self, bytes: &[u8]) -> Result<ObjectId> {
+    /// Writes bytes as a blob, without any conversion, durably; one that is there already is not written again.
+    pub(crate) fn write_blob_if_new(&self, bytes: &[u8]) -> Result<ObjectId> {
+        let known = self.hash_blob(bytes)?;
+        if self.gix.has_object(known) {
+            return Ok(known);
+        }
         let blob_id = self.gix.write_blob(bytes).map_err(|source| Error::library("write a blob", source))?.detach();
         self.sync_object(blob_id)?;
         Ok(blob_id)
@@ -208,6 +212,13 @@ impl Repository {
     pub(crate) fn blob(&self, blob_id: ObjectId) -> Result<Vec<u8>> {
         let mut blob = self.gix.find_blob(blob_id).map_err(|_| missing(blob_id, "a blob"))?;
         Ok(blob.take_data())
+    }
+
+    /// Tells whether an object is there and its bytes have the hash that is its name.
+    pub(crate) fn is_whole(&self, id: ObjectId) -> bool {
+        self.gix.find_object(id).is_ok_and(|object| {
+            gix::objs::compute_hash(self.gix.object_hash(), object.kind, &object.data).is_ok_and(|hash| hash == id)
+        })
     }
 
     /// Fails, naming the path, unless the object of each change's new side is there.

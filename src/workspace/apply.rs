@@ -1,0 +1,142 @@
+//! Apply: the work tree is brought over by git, and given back path by path where that fails midway.
+//!
+//! git refuses, with nothing changed, when a path of the plan was edited since the capture. Nothing but
+//! paths of the plan is ever written or removed here, and only after they were held and read back.
+
+use super::capture::Captured;
+use super::error::{Error, Result, show};
+use super::hold::{Hold, write_back};
+use super::plan::Plan;
+use super::scope::{Scope, on_disk};
+use super::scratch::ScratchIndex;
+use crate::git::{Repository, TreeChange};
+use gix::bstr::{BString, ByteSlice as _};
+use std::collections::HashSet;
+
+/// Brings the work tree over; returns an index that stands for the new tree.
+pub(crate) fn bring_over(repository: &Repository, captured: &Captured, plan: &Plan, hold: &Hold) -> Result<ScratchIndex> {
+    let next = captured.index.branch_off("next")?;
+    if plan.steps.is_empty() {
+        return Ok(next);
+    }
+    match repository.bring_over(next.path(), plan.from, plan.to).and_then(|()| put_marks_back(repository, captured, plan, &next)) {
+        Ok(()) => Ok(next),
+        Err(error) => Err(give_back_because(repository, captured, plan, hold, &error.to_string())),
+    }
+}
+
+/// Gives everything back after a failure; the error says whether that worked.
+pub(crate) fn give_back_because(
+    repository: &Repository,
+    captured: &Captured,
+    plan: &Plan,
+    hold: &Hold,
+    reason: &str,
+) -> Error {
+    let reason = reason.to_owned();
+    match give_back(repository, captured, plan, hold) {
+        Ok(()) => Error::GivenBack { reason },
+        Err(second) => Error::NotGivenBack {
+            reason,
+            second: second.to_string(),
+            held: format!("refs/autodev/{}/u/{}", repository.key(), hold.number),
+        },
+    }
+}
+
+/// Puts the marks that hide files from git back on entries that the plan replaced.
+fn put_marks_back(
+    repository: &Repository,
+    captured: &Captured,
+    plan: &Plan,
+    next: &ScratchIndex,
+) -> crate::git::Result<()> {
+    let Some(index) = &captured.user_index else { return Ok(()) };
+    let kept = plan.steps.iter().filter(|step| step.change.new().is_some());
+    let marked = kept.filter_map(|step| Some((&step.path, index.flags(step.path.as_bstr())?)));
+    let (mut assumed, mut skipped) = (Vec::new(), Vec::new());
+    for (path, flags) in marked {
+        if flags.assume_unchanged {
+            assumed.push(path.clone());
+        }
+        if flags.skip_worktree {
+            skipped.push(path.clone());
+        }
+    }
+    repository.flag_in_index(next.path(), "--assume-unchanged", &assumed)?;
+    repository.flag_in_index(next.path(), "--skip-worktree", &skipped)
+}
+
+/// Restores each path of the plan that is no longer as it was captured.
+fn give_back(repository: &Repository, captured: &Captured, plan: &Plan, hold: &Hold) -> Result<()> {
+    remove_what_was_made(repository, captured, plan)?;
+    let check = captured.index.branch_off("back")?;
+    let planned: HashSet<&BString> = plan.steps.iter().map(|step| &step.path).collect();
+    let changed = repository.status(check.path())?.changed;
+    let changed: Vec<BString> = changed.into_iter().map(|change| change.path).filter(|path| planned.contains(path)).collect();
+    repository.check_out(check.path(), &changed)?;
+    for file in &hold.raw {
+        let place = on_disk(repository.root(), file.path.as_bstr());
+        if std::fs::symlink_metadata(&place).is_ok_and(|metadata| metadata.is_file())
+            && crate::fs::read(&place).is_ok_and(|bytes| repository.hash_blob(&bytes).is_ok_and(|id| id == file.blob_id))
+        {
+            continue;
+        }
+        write_back(repository, file)?;
+    }
+    Ok(())
+}
+
+/// Removes files that only the target has, where they are what the target has and nothing else.
+fn remove_what_was_made(repository: &Repository, captured: &Captured, plan: &Plan) -> Result<()> {
+    let in_the_way: HashSet<&BString> = plan.in_the_way.iter().collect();
+    let made = |step: &&TreeChange| step.change.old().is_none() && !in_the_way.contains(&step.path);
+    let there: Vec<BString> = plan
+        .steps
+        .iter()
+        .filter(made)
+        .filter(|step| std::fs::symlink_metadata(on_disk(repository.root(), step.path.as_bstr())).is_ok_and(|m| !m.is_dir()))
+        .map(|step| step.path.clone())
+        .collect();
+    if there.is_empty() {
+        return Ok(());
+    }
+    let look = captured.index.branch_off("made")?;
+    repository.add_to_index(look.path(), &there)?;
+    let Some(view) = repository.read_index(look.path())? else { return Ok(()) };
+    for step in plan.steps.iter().filter(made) {
+        let ours = step.change.new().is_some_and(|(_, id)| view.id(step.path.as_bstr()) == Some(id));
+        if ours {
+            let place = on_disk(repository.root(), step.path.as_bstr());
+            crate::fs::remove_file(&place)?;
+            prune_empty_parents(repository, &step.path);
+        }
+    }
+    Ok(())
+}
+
+/// Removes folders above a removed path as long as they are empty.
+fn prune_empty_parents(repository: &Repository, path: &BString) {
+    let mut folder = path.as_bstr();
+    while let Some(slash) = folder.rfind_byte(b'/') {
+        folder = folder[..slash].as_bstr();
+        if !crate::fs::remove_empty_folder(&on_disk(repository.root(), folder)) {
+            return;
+        }
+    }
+}
+
+/// Compares the work tree with what was brought over; returns a note for each path that differs.
+pub(crate) fn compare(repository: &Repository, plan: &Plan, index: &ScratchIndex) -> Result<Vec<String>> {
+    let planned: HashSet<&BString> = plan.steps.iter().map(|step| &step.path).collect();
+    let status = repository.status(index.path())?;
+    index.remember()?;
+    let differing = status.changed.iter().filter(|change| !Scope::is_ours(change.path.as_bstr()));
+    Ok(differing
+        .map(|change| match (change.submodule, planned.contains(&change.path)) {
+            (true, _) => format!("submodule {} was left as it is; its content is its own", show(&change.path)),
+            (false, true) => format!("{} differs from the checkpoint although it was written (a filter?)", show(&change.path)),
+            (false, false) => format!("{} was edited meanwhile and was left as it is", show(&change.path)),
+        })
+        .collect())
+}

@@ -1,0 +1,157 @@
+//! Capture: what is there now, held as objects of git.
+//!
+//! One walk against the private index names what changed, what is new and what is ignored; only that is read.
+//! The user's index, HEAD and files are only looked at. What was in scope and could not be held is named,
+//! with the reason; a failure of git is an error, never an empty answer.
+
+use super::align::align;
+use super::error::Result;
+use super::scope::{OURS, Scope, is_special};
+use super::scratch::ScratchIndex;
+use super::special::special_files;
+use crate::git::{Head, IndexView, Repository, Status, same_contents};
+use crate::state::{SkipReason, Skipped, StateFolder};
+use gix::ObjectId;
+use gix::bstr::{BString, ByteSlice as _};
+use std::collections::HashSet;
+
+/// The state of a workspace as it was captured.
+#[derive(Debug)]
+pub(crate) struct Captured {
+    /// Where HEAD was.
+    pub(crate) head: Head,
+    /// The tree of HEAD's commit; the empty tree where there is none.
+    pub(crate) head_tree_id: ObjectId,
+    /// The work tree, with `.autodev/` as HEAD has it.
+    pub(crate) tree_id: ObjectId,
+    /// What was in scope and is not held, by path.
+    pub(crate) skipped: Vec<Skipped>,
+    /// What the ignore rules leave out: files, and whole folders with a `/` at the end.
+    pub(crate) ignored: HashSet<BString>,
+    /// The user's index.
+    pub(crate) user_index: Option<IndexView>,
+    /// An index that stands for the work tree, with stat data.
+    pub(crate) index: ScratchIndex,
+}
+
+impl Captured {
+    /// Tells whether the work tree differs from HEAD's commit.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.tree_id != self.head_tree_id
+    }
+}
+
+/// What is to be done to the index so that it stands for the work tree.
+#[derive(Debug, Default)]
+struct Updates {
+    remove: Vec<BString>,
+    read: Vec<BString>,
+    skipped: Vec<Skipped>,
+}
+
+/// Captures the workspace; the caller holds the project's lock.
+pub(crate) fn capture(repository: &Repository, state: &StateFolder, scope: &Scope<'_>) -> Result<Captured> {
+    let index = ScratchIndex::begin(state, repository)?;
+    let user_index = read_user_index(repository, state)?;
+    let announced = if same_contents(&repository.index_path(), index.path()) {
+        Vec::new()
+    } else {
+        align(repository, index.path(), user_index.as_ref(), scope)?
+    };
+    let head = repository.head()?;
+    let head_tree_id = head.commit_id().map_or_else(|| Ok(repository.empty_tree()), |id| repository.tree_of(id))?;
+    let status = repository.status(index.path())?;
+    let mut updates = sort_out(&status, user_index.as_ref(), scope);
+    updates.read.extend(announced.into_iter().filter(|path| std::fs::symlink_metadata(scope.on_disk(path.as_bstr())).is_ok()));
+    let closed = closed_folders(&status);
+    let (tree_id, special) = std::thread::scope(|threads| {
+        let walk = threads.spawn(|| special_files(repository.root(), &closed));
+        let tree = bring_up_to_date(repository, index.path(), &updates);
+        (tree, walk.join().unwrap_or_default())
+    });
+    let tree_id = repository.with_root_entry_of(tree_id?, OURS, head_tree_id)?;
+    let mut skipped = updates.skipped;
+    skipped.extend(visible(repository, &index, special, scope)?);
+    skipped.sort_by(|left, right| left.path.cmp(&right.path));
+    skipped.dedup_by(|left, right| left.path == right.path);
+    index.remember()?;
+    let ignored = status.ignored.into_iter().collect();
+    Ok(Captured { head, head_tree_id, tree_id, skipped, ignored, user_index, index })
+}
+
+/// Reads the user's index, spelled out where it is sparse.
+fn read_user_index(repository: &Repository, state: &StateFolder) -> Result<Option<IndexView>> {
+    let path = repository.index_path();
+    let view = repository.read_index(&path)?;
+    if !view.as_ref().is_some_and(IndexView::is_sparse) {
+        return Ok(view);
+    }
+    let copy = ScratchIndex::copy_of(state, &path, "sparse")?;
+    repository.expand_index(copy.path())?;
+    Ok(repository.read_index(copy.path())?)
+}
+
+fn bring_up_to_date(repository: &Repository, index: &std::path::Path, updates: &Updates) -> Result<ObjectId> {
+    repository.remove_from_index(index, &updates.remove)?;
+    repository.add_to_index(index, &updates.read)?;
+    Ok(repository.write_tree(index)?)
+}
+
+/// Decides for each path of the status whether it is read, taken out, or named as skipped.
+fn sort_out(status: &Status, user: Option<&IndexView>, scope: &Scope<'_>) -> Updates {
+    let mut updates = Updates::default();
+    for change in status.changed.iter().filter(|change| !scope.never_holds(change.path.as_bstr())) {
+        let path = change.path.as_bstr();
+        let tracked = user.is_some_and(|index| index.contains(path));
+        let metadata = std::fs::symlink_metadata(scope.on_disk(path)).ok();
+        let skip = |reason| Skipped { path: path.to_owned(), reason };
+        match metadata {
+            Some(metadata) if is_special(metadata.file_type()) => {
+                updates.remove.push(path.to_owned());
+                updates.skipped.push(skip(SkipReason::SpecialFile));
+            }
+            Some(metadata) if !change.gone && (change.submodule || !metadata.is_dir()) => {
+                let reason = if tracked { scope.reason_not_to_read(path, &metadata) } else { scope.reason_to_skip(path) };
+                match reason {
+                    None => updates.read.push(path.to_owned()),
+                    Some(reason) => {
+                        // An unreadable tracked file stays what it was; what is not tracked is not held.
+                        if !tracked {
+                            updates.remove.push(path.to_owned());
+                        }
+                        updates.skipped.push(skip(reason));
+                    }
+                }
+            }
+            _ => updates.remove.push(path.to_owned()),
+        }
+    }
+    for path in status.untracked.iter().filter(|path| !scope.never_holds(path.as_bstr())) {
+        match scope.reason_to_skip(path.as_bstr()) {
+            None => updates.read.push(path.clone()),
+            Some(reason) => updates.skipped.push(Skipped { path: path.clone(), reason }),
+        }
+    }
+    for path in status.nested.iter().filter(|path| !scope.never_holds(path.as_bstr())) {
+        updates.skipped.push(Skipped { path: path.clone(), reason: SkipReason::NestedRepository });
+    }
+    updates
+}
+
+/// The folders that a look for special files does not enter.
+fn closed_folders(status: &Status) -> HashSet<BString> {
+    let ignored = status.ignored.iter().filter_map(|path| path.strip_suffix(b"/")).map(BString::from);
+    ignored.chain(status.nested.iter().cloned()).chain([BString::from(OURS)]).collect()
+}
+
+/// Names special files that no ignore rule leaves out.
+fn visible(
+    repository: &Repository,
+    index: &ScratchIndex,
+    special: Vec<BString>,
+    scope: &Scope<'_>,
+) -> Result<Vec<Skipped>> {
+    let ignored: HashSet<BString> = repository.ignored_among(index.path(), &special)?.into_iter().collect();
+    let seen = special.into_iter().filter(|path| !ignored.contains(path) && !scope.never_holds(path.as_bstr()));
+    Ok(seen.map(|path| Skipped { path, reason: SkipReason::SpecialFile }).collect())
+}

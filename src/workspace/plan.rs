@@ -1,0 +1,171 @@
+//! Plan: what has to happen to go from what is there to a tree, and what stands in the way.
+//!
+//! Tree against tree, so a plan is as large as the difference. Each step names the object that it expects to
+//! find and the one that it puts there. What no capture holds and the target would overwrite is either an
+//! ordinary ignored file, which is held raw, or a reason to refuse; nothing is touched here.
+
+use super::capture::Captured;
+use super::error::{Error, Result};
+use super::scope::{OURS, Scope};
+use crate::git::{Change, Repository, TreeChange};
+use crate::state::SkipReason;
+use gix::ObjectId;
+use gix::bstr::{BStr, BString, ByteSlice as _};
+use gix::objs::tree::EntryKind;
+use std::collections::{BTreeSet, HashSet};
+
+/// The way from the captured work tree to another tree.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The tree that is there now.
+    pub(crate) from: ObjectId,
+    /// The tree to be there, with `.autodev/` as it is now.
+    pub(crate) to: ObjectId,
+    /// The paths that differ.
+    pub(crate) steps: Vec<TreeChange>,
+    /// Ignored files that the target overwrites; they are held raw first.
+    pub(crate) in_the_way: Vec<BString>,
+}
+
+/// Plans the way to `target`; refuses where something unheld is in the way.
+pub(crate) fn plan(
+    repository: &Repository,
+    captured: &Captured,
+    scope: &Scope<'_>,
+    target: ObjectId,
+) -> Result<Plan> {
+    let from = captured.tree_id;
+    let to = repository.with_root_entry_of(target, OURS, from)?;
+    let steps = repository.changes(from, to)?;
+    repository.require_objects(&steps)?;
+    refuse_hidden(repository, captured, scope, &steps)?;
+    let in_the_way = obstacles(captured, scope, &steps)?;
+    Ok(Plan { from, to, steps, in_the_way })
+}
+
+/// Refuses when the target changes a file that git is told not to look at and that has content of its own.
+fn refuse_hidden(
+    repository: &Repository,
+    captured: &Captured,
+    scope: &Scope<'_>,
+    steps: &[TreeChange],
+) -> Result<()> {
+    let Some(index) = &captured.user_index else { return Ok(()) };
+    for TreeChange { path, change } in steps {
+        let (Some(flags), Some((_, id))) = (index.flags(path.as_bstr()), change.old()) else { continue };
+        let mark = match (flags.assume_unchanged, flags.skip_worktree) {
+            (true, _) => "assume-unchanged",
+            (false, true) => "skip-worktree",
+            (false, false) => continue,
+        };
+        let on_disk = crate::fs::try_read(&scope.on_disk(path.as_bstr()))?;
+        if let Some(bytes) = on_disk
+            && repository.hash_blob(&bytes)? != id
+        {
+            return Err(Error::Hidden { path: path.clone(), mark });
+        }
+    }
+    Ok(())
+}
+
+/// Finds the files that no capture holds where the target has something else.
+fn obstacles(captured: &Captured, scope: &Scope<'_>, steps: &[TreeChange]) -> Result<Vec<BString>> {
+    let held: HashSet<&BStr> =
+        steps.iter().filter(|step| step.change.old().is_some()).map(|step| step.path.as_bstr()).collect();
+    let search = Search { captured, scope, held };
+    let mut found = BTreeSet::new();
+    let mut seen = HashSet::new();
+    for step in steps.iter().filter(|step| step.change.new().is_some()) {
+        search.parents(step.path.as_bstr(), &mut seen, &mut found)?;
+        match step.change {
+            Change::Added(..) => search.at(step.path.as_bstr(), &mut found)?,
+            Change::Modified { old: (EntryKind::Commit, _), new: (kind, _) } if kind != EntryKind::Commit => {
+                let what = SkipReason::NestedRepository.to_string();
+                return Err(Error::InTheWay { path: step.path.clone(), what });
+            }
+            Change::Modified { .. } | Change::Deleted(..) => {}
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
+struct Search<'a> {
+    captured: &'a Captured,
+    scope: &'a Scope<'a>,
+    held: HashSet<&'a BStr>,
+}
+
+impl Search<'_> {
+    /// Looks at the folders above a path: something that is no folder may stand there.
+    fn parents(&self, path: &BStr, seen: &mut HashSet<BString>, found: &mut BTreeSet<BString>) -> Result<()> {
+        for (slash, _) in path.match_indices("/") {
+            let folder = path[..slash].as_bstr();
+            if !seen.insert(folder.to_owned()) {
+                continue;
+            }
+            match std::fs::symlink_metadata(self.scope.on_disk(folder)) {
+                Ok(metadata) if metadata.is_dir() => {}
+                Ok(_) if self.held.contains(folder) => return Ok(()),
+                Ok(_) => return self.file(folder, found),
+                Err(_) => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Looks at a path that the target has and the capture has not.
+    fn at(&self, path: &BStr, found: &mut BTreeSet<BString>) -> Result<()> {
+        let above = path.match_indices("/").any(|(slash, _)| {
+            let metadata = std::fs::symlink_metadata(self.scope.on_disk(path[..slash].as_bstr()));
+            metadata.is_ok_and(|metadata| !metadata.is_dir())
+        });
+        match std::fs::symlink_metadata(self.scope.on_disk(path)) {
+            // What is seen through a link above is not at this path.
+            _ if above => Ok(()),
+            Err(_) => Ok(()),
+            Ok(metadata) if metadata.is_dir() => self.folder(path, found),
+            Ok(_) => self.file(path, found),
+        }
+    }
+
+    fn folder(&self, folder: &BStr, found: &mut BTreeSet<BString>) -> Result<()> {
+        let on_disk = self.scope.on_disk(folder);
+        let entries =
+            std::fs::read_dir(&on_disk).map_err(|source| crate::fs::Error::new("read", &on_disk, source))?;
+        for entry in entries {
+            let entry = entry.map_err(|source| crate::fs::Error::new("read", &on_disk, source))?;
+            let kind = entry.file_type().map_err(|source| crate::fs::Error::new("read", &entry.path(), source))?;
+            let mut path = folder.to_owned();
+            path.push(b'/');
+            path.extend_from_slice(&gix::path::os_string_into_bstring(entry.file_name()).unwrap_or_default());
+            if entry.file_name() == ".git" {
+                let what = SkipReason::NestedRepository.to_string();
+                return Err(Error::InTheWay { path: folder.to_owned(), what });
+            } else if kind.is_dir() {
+                self.folder(path.as_bstr(), found)?;
+            } else {
+                self.file(path.as_bstr(), found)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// An ordinary ignored file is held raw; anything else is a reason to refuse.
+    fn file(&self, path: &BStr, found: &mut BTreeSet<BString>) -> Result<()> {
+        if self.held.contains(path) {
+            return Ok(());
+        }
+        let skipped = self.captured.skipped.iter().find(|skipped| skipped.path == path).map(|skipped| skipped.reason);
+        let reason = skipped.or_else(|| self.scope.reason_to_skip(path)).map(|reason| reason.to_string());
+        let reason = reason.or_else(|| {
+            self.scope.never_holds(path).then(|| "it belongs to autodev itself".to_owned())
+        });
+        match reason {
+            Some(what) => Err(Error::InTheWay { path: path.to_owned(), what }),
+            None => {
+                found.insert(path.to_owned());
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! What belongs to a capture, beyond what git's ignore rules say.
+//!
+//! Tracked files always belong. Untracked ones do unless they look like a secret, are too large, special or
+//! unreadable; `.autodev/` and the state folder never do.
+
+use crate::config::SecretRules;
+use crate::state::SkipReason;
+use gix::bstr::{BStr, BString, ByteSlice as _};
+use std::fs::{FileType, Metadata, OpenOptions};
+use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+/// The folder of the project that is never captured.
+pub(crate) const OURS: &str = ".autodev";
+
+/// The rules of one project.
+#[derive(Debug)]
+pub(crate) struct Scope<'a> {
+    root: &'a Path,
+    secrets: &'a SecretRules,
+    max_file_bytes: u64,
+    /// The state folder, where it lies inside the root.
+    state: Option<BString>,
+}
+
+impl<'a> Scope<'a> {
+    /// Makes the rules for a root whose state folder is at `state`.
+    pub(crate) fn new(root: &'a Path, secrets: &'a SecretRules, max_file_bytes: u64, state: &Path) -> Self {
+        let state = std::fs::canonicalize(state).unwrap_or_else(|_| state.to_owned());
+        let state = state.strip_prefix(root).ok().filter(|path| !path.as_os_str().is_empty());
+        let state = state.map(|path| gix::path::into_bstr(path).into_owned());
+        Self { root, secrets, max_file_bytes, state }
+    }
+
+    /// Tells whether a path is `.autodev` or below it.
+    pub(crate) fn is_ours(path: &BStr) -> bool {
+        path.strip_prefix(OURS.as_bytes()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+    }
+
+    /// Tells whether a path is never captured, whatever it is.
+    pub(crate) fn never_holds(&self, path: &BStr) -> bool {
+        let in_state = self.state.as_ref().is_some_and(|state| {
+            path.strip_prefix(state.as_slice()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+        });
+        in_state || Self::is_ours(path)
+    }
+
+    /// Returns where a path of the repository is on disk.
+    pub(crate) fn on_disk(&self, path: &BStr) -> PathBuf {
+        on_disk(self.root, path)
+    }
+
+    /// Returns why an untracked path is not held, or `None` where it is (or where nothing is there).
+    pub(crate) fn reason_to_skip(&self, path: &BStr) -> Option<SkipReason> {
+        let base = path.rfind_byte(b'/').map_or(path.as_bytes(), |slash| &path[slash + 1..]);
+        if self.secrets.matches(base) {
+            return Some(SkipReason::Secret);
+        }
+        let metadata = std::fs::symlink_metadata(self.on_disk(path)).ok()?;
+        if metadata.is_file() && metadata.len() > self.max_file_bytes {
+            return Some(SkipReason::Oversized);
+        }
+        self.reason_not_to_read(path, &metadata)
+    }
+
+    /// Returns why a file cannot be read, tracked or not.
+    pub(crate) fn reason_not_to_read(&self, path: &BStr, metadata: &Metadata) -> Option<SkipReason> {
+        if is_special(metadata.file_type()) {
+            return Some(SkipReason::SpecialFile);
+        }
+        (metadata.is_file() && !is_readable(&self.on_disk(path))).then_some(SkipReason::Unreadable)
+    }
+}
+
+/// Returns where a path of the repository is on disk.
+pub(crate) fn on_disk(root: &Path, path: &BStr) -> PathBuf {
+    root.join(gix::path::from_bstr(path))
+}
+
+/// Tells whether a file is a pipe, a socket or a device.
+pub(crate) fn is_special(kind: FileType) -> bool {
+    kind.is_fifo() || kind.is_socket() || kind.is_block_device() || kind.is_char_device()
+}
+
+#[expect(clippy::disallowed_methods, reason = "opens for reading only, to see whether it can be read")]
+fn is_readable(path: &Path) -> bool {
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+    let flags = i32::try_from(flags.bits()).unwrap_or(0);
+    OpenOptions::new().read(true).custom_flags(flags).open(path).is_ok()
+}
