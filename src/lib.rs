@@ -6,10 +6,12 @@
 //! what happens next; `cli` turns words into requests. A room uses rooms of lower floors only.
 
 mod clock;
+mod config;
 mod error;
 mod fs;
 mod git;
 mod state;
 
 pub use clock::Clock;
+pub use config::{Adapter, Config, Participant, PromptFormat, Role};
 pub use error::{Error, ErrorKind, Result};
