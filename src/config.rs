@@ -8,6 +8,7 @@
 mod error;
 mod participant;
 mod sample;
+mod secrets;
 mod source;
 mod suggestion;
 #[cfg(test)]
@@ -23,6 +24,7 @@ use serde::Deserialize;
 pub(crate) use error::Error;
 pub use participant::{Adapter, Participant, PromptFormat, Role};
 pub(crate) use sample::{IGNORE_TEMPLATE, MEMORY_TEMPLATE, TEMPLATE, schema};
+pub(crate) use secrets::SecretRules;
 
 /// The configuration file, from the root of the project.
 pub(crate) const FILE: &str = ".autodev/config.toml";
