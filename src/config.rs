@@ -5,6 +5,7 @@
 //! line, key and the nearest right word, and nothing runs. The same types give the JSON Schema, so what is
 //! documented is what is parsed. It does not follow changes of the file and never writes it.
 
+mod environment;
 mod error;
 mod participant;
 mod sample;
@@ -21,6 +22,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+pub(crate) use environment::Environment;
 pub(crate) use error::Error;
 pub use participant::{Adapter, Participant, PromptFormat, Role};
 pub(crate) use sample::{IGNORE_TEMPLATE, MEMORY_TEMPLATE, TEMPLATE, schema};
