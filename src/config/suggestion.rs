@@ -1,6 +1,7 @@
 //! What to write instead of a word that is not known: the nearest right one, or all of them.
 //!
-//! It only ever proposes; nothing is taken for something else than what was written.
+//! It only ever proposes; nothing is taken for something else than what was written. Which words are known
+//! comes from the types that parse, so a new key needs nothing here.
 
 use std::fmt;
 
