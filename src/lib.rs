@@ -5,13 +5,21 @@
 //! `agent` know one outside thing each; `workspace` is the engine; `checkpoint` keeps work; `run` decides
 //! what happens next; `cli` turns words into requests. A room uses rooms of lower floors only.
 
+mod agent;
+mod checkpoint;
+mod cli;
 mod clock;
 mod config;
 mod error;
 mod fs;
 mod git;
 mod state;
+mod workspace;
 
+pub use checkpoint::{Made, PlannedStep, RestorePlan, Restored};
+pub use cli::program;
 pub use clock::Clock;
 pub use config::{Adapter, Config, Participant, PromptFormat, Role};
 pub use error::{Error, ErrorKind, Result};
+pub use state::{Checkpoint, CheckpointId, CheckpointKind, SkipReason, Skipped};
+pub use workspace::Project;

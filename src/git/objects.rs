@@ -7,7 +7,7 @@ use super::{Error, Repository, error::Result};
 use crate::fs;
 use chrono::{DateTime, Utc};
 use gix::ObjectId;
-use gix::bstr::{BString, ByteSlice as _};
+use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::diff::tree::recorder;
 use gix::objs::tree::{EntryKind, EntryMode};
 
@@ -206,6 +206,13 @@ impl Repository {
     /// Tells whether a commit is there.
     pub(crate) fn has_commit(&self, commit_id: ObjectId) -> bool {
         self.gix.find_commit(commit_id).is_ok()
+    }
+
+    /// Tells whether a tree has a file or a folder at a path.
+    pub(crate) fn has_path(&self, tree_id: ObjectId, path: &BStr) -> Result<bool> {
+        let tree = self.gix.find_tree(tree_id).map_err(|_| missing(tree_id, "a tree"))?;
+        let entry = tree.lookup_entry(path.split_str("/")).map_err(|source| Error::library("read a tree", source))?;
+        Ok(entry.is_some())
     }
 
     /// Reads a blob.

@@ -64,23 +64,30 @@ pub(crate) struct RefUpdate {
     pub(crate) to: Option<Target>,
     /// What it must be now.
     pub(crate) expect: Expect,
+    /// Whether the ref that it leads to is moved in its place (and both get their log): for HEAD.
+    pub(crate) through: bool,
 }
 
 impl RefUpdate {
     /// Makes a ref that must not exist.
     pub(crate) fn create(name: impl Into<String>, commit_id: ObjectId) -> Self {
-        Self { name: name.into(), to: Some(Target::Commit(commit_id)), expect: Expect::Absent }
+        Self { name: name.into(), to: Some(Target::Commit(commit_id)), expect: Expect::Absent, through: false }
     }
 
     /// Removes a ref that must have the given value.
     pub(crate) fn delete(name: impl Into<String>, commit_id: ObjectId) -> Self {
-        Self { name: name.into(), to: None, expect: Expect::Value(Target::Commit(commit_id)) }
+        Self { name: name.into(), to: None, expect: Expect::Value(Target::Commit(commit_id)), through: false }
+    }
+
+    /// Moves HEAD, by way of the branch it is on, from one commit (or from nowhere) to another.
+    pub(crate) fn head(from: Option<ObjectId>, to: ObjectId) -> Self {
+        Self { through: true, ..Self::moved("HEAD", from, to) }
     }
 
     /// Moves a ref from one commit (or from nowhere) to another.
     pub(crate) fn moved(name: impl Into<String>, from: Option<ObjectId>, to: ObjectId) -> Self {
         let expect = from.map_or(Expect::Absent, |from| Expect::Value(Target::Commit(from)));
-        Self { name: name.into(), to: Some(Target::Commit(to)), expect }
+        Self { name: name.into(), to: Some(Target::Commit(to)), expect, through: false }
     }
 }
 
@@ -228,5 +235,5 @@ fn to_edit(update: &RefUpdate, message: &str) -> Result<RefEdit> {
         },
         None => Change::Delete { expected, log: RefLog::AndReference },
     };
-    Ok(RefEdit { change, name: full_name(&update.name)?, deref: false })
+    Ok(RefEdit { change, name: full_name(&update.name)?, deref: update.through })
 }

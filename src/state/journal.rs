@@ -28,6 +28,12 @@ pub(crate) fn append(path: &Path, record: &impl Serialize) -> Result<u64> {
     Ok(number)
 }
 
+/// Appends a record that carries its version and number itself.
+pub(crate) fn append_as(path: &Path, record: &impl Serialize) -> Result<()> {
+    let line = serde_json::to_vec(record).map_err(|error| Error::Damaged { path: path.to_owned(), why: error.to_string() })?;
+    Ok(fs::append_after(path, |_| line)?)
+}
+
 /// Reads all records; a torn last line is passed over, and so are lines of kinds that are not known.
 pub(crate) fn read<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
     let bytes = fs::try_read(path)?.unwrap_or_default();

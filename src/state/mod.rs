@@ -8,7 +8,7 @@
 mod counters;
 mod error;
 mod folder;
-mod journal;
+pub(crate) mod journal;
 mod ledger;
 mod records;
 mod status;
@@ -18,7 +18,7 @@ pub(crate) use error::{Error, Result};
 pub(crate) use folder::StateFolder;
 pub(crate) use ledger::Ledger;
 pub use records::{Checkpoint, CheckpointId, CheckpointKind, SkipReason, Skipped};
-pub(crate) use records::{Held, HeadRecord, OperationKind, OperationRecord, Post, PostKind};
+pub(crate) use records::{Held, HeadRecord, OperationKind, OperationRecord, PathRecord, Post, PostKind};
 pub(crate) use status::{RunState, StateRecord};
 
 /// The version of every file written here.

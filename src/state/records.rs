@@ -297,7 +297,7 @@ mod path {
 }
 
 /// A path as it stands in JSON output: `{"path": …}` or `{"path_b64": …}`.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct PathRecord(#[serde(with = "path")] pub(crate) BString);
 
 #[cfg(test)]

@@ -63,9 +63,15 @@ pub(crate) fn capture(repository: &Repository, state: &StateFolder, scope: &Scop
     let status = repository.status(index.path())?;
     let mut updates = sort_out(&status, user_index.as_ref(), scope);
     updates.read.extend(announced.into_iter().filter(|path| std::fs::symlink_metadata(scope.on_disk(path.as_bstr())).is_ok()));
+    for path in status.conflicts.iter().filter(|path| !scope.never_holds(path.as_bstr())) {
+        // In an index of our own a conflict is what the file says now.
+        let there = std::fs::symlink_metadata(scope.on_disk(path.as_bstr())).is_ok_and(|metadata| !metadata.is_dir());
+        if there { updates.read.push(path.clone()) } else { updates.remove.push(path.clone()) }
+    }
     let closed = closed_folders(&status);
+    let root = repository.root();
     let (tree_id, special) = std::thread::scope(|threads| {
-        let walk = threads.spawn(|| special_files(repository.root(), &closed));
+        let walk = threads.spawn(|| special_files(root, &closed));
         let tree = bring_up_to_date(repository, index.path(), &updates);
         (tree, walk.join().unwrap_or_default())
     });

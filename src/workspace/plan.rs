@@ -13,6 +13,7 @@ use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
 use std::collections::{BTreeSet, HashSet};
+use std::os::unix::ffi::OsStrExt as _;
 
 /// The way from the captured work tree to another tree.
 #[derive(Debug)]
@@ -98,7 +99,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Looks at the folders above a path: something that is no folder may stand there.
     fn parents(&self, path: &BStr, seen: &mut HashSet<BString>, found: &mut BTreeSet<BString>) -> Result<()> {
-        for (slash, _) in path.match_indices("/") {
+        for slash in path.find_iter("/") {
             let folder = path[..slash].as_bstr();
             if !seen.insert(folder.to_owned()) {
                 continue;
@@ -115,7 +116,7 @@ impl Search<'_> {
 
     /// Looks at a path that the target has and the capture has not.
     fn at(&self, path: &BStr, found: &mut BTreeSet<BString>) -> Result<()> {
-        let above = path.match_indices("/").any(|(slash, _)| {
+        let above = path.find_iter("/").any(|slash| {
             let metadata = std::fs::symlink_metadata(self.scope.on_disk(path[..slash].as_bstr()));
             metadata.is_ok_and(|metadata| !metadata.is_dir())
         });
@@ -137,7 +138,7 @@ impl Search<'_> {
             let kind = entry.file_type().map_err(|source| crate::fs::Error::new("read", &entry.path(), source))?;
             let mut path = folder.to_owned();
             path.push(b'/');
-            path.extend_from_slice(&gix::path::os_string_into_bstring(entry.file_name()).unwrap_or_default());
+            path.extend_from_slice(entry.file_name().as_bytes());
             if entry.file_name() == ".git" {
                 let what = SkipReason::NestedRepository.to_string();
                 return Err(Error::InTheWay { path: folder.to_owned(), what });

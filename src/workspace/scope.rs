@@ -7,6 +7,8 @@ use crate::config::SecretRules;
 use crate::state::SkipReason;
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use std::fs::{FileType, Metadata, OpenOptions};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -28,7 +30,7 @@ impl<'a> Scope<'a> {
     pub(crate) fn new(root: &'a Path, secrets: &'a SecretRules, max_file_bytes: u64, state: &Path) -> Self {
         let state = std::fs::canonicalize(state).unwrap_or_else(|_| state.to_owned());
         let state = state.strip_prefix(root).ok().filter(|path| !path.as_os_str().is_empty());
-        let state = state.map(|path| gix::path::into_bstr(path).into_owned());
+        let state = state.map(|path| BString::from(path.as_os_str().as_bytes()));
         Self { root, secrets, max_file_bytes, state }
     }
 
@@ -74,7 +76,7 @@ impl<'a> Scope<'a> {
 
 /// Returns where a path of the repository is on disk.
 pub(crate) fn on_disk(root: &Path, path: &BStr) -> PathBuf {
-    root.join(gix::path::from_bstr(path))
+    root.join(OsStr::from_bytes(path))
 }
 
 /// Tells whether a file is a pipe, a socket or a device.

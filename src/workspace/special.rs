@@ -3,6 +3,7 @@
 //! One pass over folder entries, by the type that the folder itself gives (nothing is opened, nothing is
 //! read but folders), through a few threads; ignored folders and nested repositories are not entered.
 
+use super::scope::on_disk;
 use gix::bstr::{BString, ByteSlice as _};
 use std::collections::HashSet;
 use std::os::unix::ffi::OsStrExt as _;
@@ -57,7 +58,7 @@ fn work(root: &Path, closed: &HashSet<BString>, queue: &Mutex<Queue>, changed: &
 fn read_folder(root: &Path, folder: &BString, closed: &HashSet<BString>) -> (Vec<BString>, Vec<BString>) {
     let mut folders = Vec::new();
     let mut found = Vec::new();
-    let Ok(entries) = std::fs::read_dir(root.join(gix::path::from_bstr(folder.as_bstr()))) else {
+    let Ok(entries) = std::fs::read_dir(on_disk(root, folder.as_bstr())) else {
         return (folders, found);
     };
     for entry in entries.flatten() {

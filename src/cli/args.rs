@@ -1,0 +1,77 @@
+//! The words that can be typed, with their help.
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Runs coding agents on a folder, keeps every step, and goes back to any of them.
+#[derive(Debug, Parser)]
+#[command(name = "autodev", version, about, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 done, 1 failed, 2 wrong arguments, 10 no git repository, 11 busy (a run is on, or a \
+lock is held), 12 state from a newer version, 70 a bug of autodev, 130 interrupted.")]
+pub(super) struct Args {
+    /// The folder to work on; its project is found as git finds a repository.
+    #[arg(long, global = true, value_name = "FOLDER", default_value = ".")]
+    pub(super) project: PathBuf,
+    /// Print results as JSON.
+    #[arg(long, global = true)]
+    pub(super) json: bool,
+    /// When to use colours.
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub(super) color: Color,
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    Restore(Restore),
+    Checkpoint(Checkpoint),
+}
+
+/// Lists the checkpoints, or goes back to one of them.
+///
+/// Going back sets the branch that the checkpoint was made on, the index and the files to its commit. Changed work
+/// is parked on a branch first and gets an entry of its own in the list, so that going back can be undone:
+/// restore that entry. Ignored files, secrets, large files and nested repositories stay as they are.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  autodev restore                    list the checkpoints, newest first
+  autodev restore c3                 go back to c3
+  autodev restore c3 --dry-run       show what that would change
+  autodev restore c3 -- src/a.rs     bring back one file alone
+  autodev restore --json             the list for programs")]
+pub(super) struct Restore {
+    /// The id of a checkpoint, such as c3, or at least four digits of its commit.
+    pub(super) id: Option<String>,
+    /// Print the plan and change nothing.
+    #[arg(long, requires = "id")]
+    pub(super) dry_run: bool,
+    /// Bring back these files or folders alone; branch and index stay as they are.
+    #[arg(last = true, requires = "id", value_name = "PATHS")]
+    pub(super) paths: Vec<PathBuf>,
+}
+
+/// Keeps what is there now as a commit on the current branch, and lists it.
+///
+/// Prints the new id. With nothing changed it names the entry that holds HEAD already, or makes one for it.
+/// Untracked secrets, files over `max_file_bytes`, nested repositories and special files are left out and named.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  autodev checkpoint
+  autodev checkpoint -m 'before the refactoring'")]
+pub(super) struct Checkpoint {
+    /// One line that says what this is.
+    #[arg(short, long, value_name = "LABEL", default_value = "checkpoint")]
+    pub(super) message: String,
+}

@@ -1,0 +1,65 @@
+//! The command line: typed words become one request, an outcome becomes lines.
+//!
+//! Data alone goes to standard output; errors, notes and progress go to standard error. Only this room knows
+//! clap, colours and exit codes. It decides nothing about repositories or runs.
+
+mod args;
+mod checkpoint;
+mod output;
+mod restore;
+
+use args::{Args, Command};
+use clap::Parser as _;
+use output::Output;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use crate::{ErrorKind, Project, Result};
+
+/// Runs the program with its arguments (the first is its name) and returns the exit code.
+pub fn program(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args = match Args::try_parse_from(arguments) {
+        Ok(args) => args,
+        Err(error) => {
+            // clap words and colours its own messages; help and version are no errors.
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+        }
+    };
+    let output = Output::new(args.json, args.color);
+    match dispatch(&args, &output) {
+        Ok(code) => code,
+        Err(error) => {
+            output.error(&error);
+            exit_code(error.kind())
+        }
+    }
+}
+
+fn dispatch(args: &Args, output: &Output) -> Result<ExitCode> {
+    match &args.command {
+        Command::Restore(command) => restore::run(&open(args, output)?, command, output),
+        Command::Checkpoint(command) => checkpoint::run(&open(args, output)?, command, output),
+    }
+}
+
+/// Opens the project and says what there is to say about that.
+fn open(args: &Args, output: &Output) -> Result<Project> {
+    let project = Project::open(&args.project)?;
+    for notice in project.notices() {
+        output.note(notice);
+    }
+    Ok(project)
+}
+
+fn exit_code(kind: ErrorKind) -> ExitCode {
+    ExitCode::from(match kind {
+        ErrorKind::Failed => 1,
+        ErrorKind::Usage => 2,
+        ErrorKind::NoRepository => 10,
+        ErrorKind::Busy => 11,
+        ErrorKind::NewerState => 12,
+        ErrorKind::Bug => 70,
+        ErrorKind::Interrupted => 130,
+    })
+}
