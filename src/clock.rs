@@ -3,7 +3,7 @@
 //! Everything that is written down is UTC. A fixed clock serves tests and whoever replays a session.
 #![expect(clippy::disallowed_methods, reason = "this is the room that owns the time")]
 
-use chrono::{DateTime, SecondsFormat, Utc};
+use chrono::{DateTime, SecondsFormat, SubsecRound as _, Utc};
 
 /// A source of the present time.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,10 +16,10 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// Returns the present moment, in UTC.
+    /// Returns the present moment, in UTC, to the millisecond.
     pub fn now(self) -> DateTime<Utc> {
         match self {
-            Self::System => Utc::now(),
+            Self::System => Utc::now().trunc_subsecs(3),
             Self::Fixed(moment) => moment,
         }
     }

@@ -16,8 +16,8 @@ use crate::fs::Lock;
 use crate::git::{Expect, Head, IndexLock, RefUpdate, Repository, Target as RefTarget};
 use crate::state::{Checkpoint, CheckpointKind, OperationKind, RunState, StateRecord};
 use crate::workspace::{
-    Captured, Hold, OURS, Plan, Project, ScratchIndex, bring_over, capture, compare, give_back_because, hold, index_tree,
-    plan, read_back, require_no_conflict,
+    Captured, Hold, OURS, Plan, Project, ScratchIndex, bring_over, capture, compare, give_back_because, hold,
+    index_tree, plan, read_back, require_no_conflict,
 };
 use gix::ObjectId;
 use gix::bstr::BString;
@@ -70,7 +70,8 @@ pub(crate) fn plan_to(project: &Project, request: &Request) -> Result<RestorePla
 pub(crate) fn go_back(project: &Project, request: &Request, planned: Option<&RestorePlan>) -> Result<Restored> {
     let (_lock, _run) = lock(project, request.caller)?;
     let mut book = Book::open(project)?;
-    let index_lock = request.paths.is_empty().then(|| project.repository()?.lock_index().map_err(Error::from)).transpose()?;
+    let index_lock =
+        request.paths.is_empty().then(|| project.repository()?.lock_index().map_err(Error::from)).transpose()?;
     let look = look(project, &book, request, index_lock)?;
     if planned.is_some_and(|planned| planned.steps != look.to_plan(request).steps) {
         return Err(Error::PlanIsOld);
@@ -152,7 +153,11 @@ impl Look<'_> {
     fn go(mut self, book: &mut Book<'_>) -> Result<Restored> {
         if self.is_there()? {
             self.finish_state()?;
-            return Ok(self.restored(None, Vec::new(), vec![format!("the tree already was as in {}", self.found.name)]));
+            return Ok(self.restored(
+                None,
+                Vec::new(),
+                vec![format!("the tree already was as in {}", self.found.name)],
+            ));
         }
         let number = book.next_operation()?;
         let (signature, scope) = (self.project.signature(), self.project.scope());
@@ -166,7 +171,11 @@ impl Look<'_> {
         if let Some((branch, commit_id)) = &parked {
             holding.push(RefUpdate::create(format!("refs/heads/{branch}"), *commit_id));
         }
-        self.repository.update_refs(&holding, &format!("autodev: hold before restore to {}", self.found.name), signature)?;
+        self.repository.update_refs(
+            &holding,
+            &format!("autodev: hold before restore to {}", self.found.name),
+            signature,
+        )?;
         match self.change(&hold) {
             Ok(mut notes) => {
                 book.add(&replaced)?;
@@ -223,12 +232,17 @@ impl Look<'_> {
         let wanted: Vec<_> = repository
             .changes(empty, ours)?
             .into_iter()
-            .filter_map(|step| step.change.new().map(|(kind, id)| (step.path, u32::from(EntryMode::from(kind).value()), id)))
+            .filter_map(|step| {
+                step.change.new().map(|(kind, id)| (step.path, u32::from(EntryMode::from(kind).value()), id))
+            })
             .collect();
         let index = self.captured.user_index.as_ref();
         let there: Vec<_> = index.into_iter().flat_map(|index| index.entries_below(OURS)).collect();
         let same = there.len() == wanted.len()
-            && there.iter().zip(&wanted).all(|(entry, (path, mode, id))| entry.path == path && entry.mode.bits() == *mode && entry.id == *id);
+            && there
+                .iter()
+                .zip(&wanted)
+                .all(|(entry, (path, mode, id))| entry.path == path && entry.mode.bits() == *mode && entry.id == *id);
         if !same {
             let gone: Vec<BString> = there.iter().map(|entry| entry.path.to_owned()).collect();
             repository.remove_from_index(next.path(), &gone)?;
@@ -244,7 +258,8 @@ impl Look<'_> {
             Head::Branch { name, .. } => RefTarget::Ref(name.clone()),
             Head::Detached { commit_id } => RefTarget::Commit(*commit_id),
         };
-        let switch = |to| RefUpdate { name: "HEAD".into(), to: Some(to), expect: Expect::Value(now.clone()), through: false };
+        let switch =
+            |to| RefUpdate { name: "HEAD".into(), to: Some(to), expect: Expect::Value(now.clone()), through: false };
         match &self.found.branch {
             Some(branch) if head.branch() == Some(branch) => vec![RefUpdate::head(head.commit_id(), to)],
             Some(branch) => vec![RefUpdate::moved(branch, self.tip, to), switch(RefTarget::Ref(branch.clone()))],
@@ -303,7 +318,11 @@ impl Look<'_> {
                 participant: None,
                 branch,
                 verified: None,
-                skipped: if Some(commit) == parked.as_ref().map(|(_, id)| *id) { self.captured.skipped.clone() } else { Vec::new() },
+                skipped: if Some(commit) == parked.as_ref().map(|(_, id)| *id) {
+                    self.captured.skipped.clone()
+                } else {
+                    Vec::new()
+                },
                 extra: serde_json::Map::new(),
             })
         });
@@ -317,10 +336,18 @@ impl Look<'_> {
         let mut notes = vec![format!("{} written, {} removed", files(written), files(removed))];
         for path in &self.plan.in_the_way {
             let path = crate::workspace::show(path);
-            notes.push(format!("{path} was ignored and in the way; its bytes are held by refs/autodev/{}/u/{}/raw", self.repository.key(), hold.number));
+            notes.push(format!(
+                "{path} was ignored and in the way; its bytes are held by refs/autodev/{}/u/{}/raw",
+                self.repository.key(),
+                hold.number
+            ));
         }
         if self.staged_tree_id != self.captured.head_tree_id && self.staged_tree_id != self.captured.tree_id {
-            notes.push(format!("what was staged is held by refs/autodev/{}/u/{}/index", self.repository.key(), hold.number));
+            notes.push(format!(
+                "what was staged is held by refs/autodev/{}/u/{}/index",
+                self.repository.key(),
+                hold.number
+            ));
         }
         notes
     }
@@ -354,7 +381,13 @@ impl Look<'_> {
     }
 
     fn restored(&self, saved_on: Option<String>, replaced: Vec<Checkpoint>, notes: Vec<String>) -> Restored {
-        Restored { label: self.found.label.clone(), commit: self.found.commit_id.to_string(), saved_on, replaced, notes }
+        Restored {
+            label: self.found.label.clone(),
+            commit: self.found.commit_id.to_string(),
+            saved_on,
+            replaced,
+            notes,
+        }
     }
 }
 

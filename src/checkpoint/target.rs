@@ -38,7 +38,12 @@ pub(super) fn find(book: &Book<'_>, target: &Target) -> Result<Found> {
     let name = match target {
         Target::Named(name) => name,
         Target::Known { commit_id, label, branch } => {
-            return Ok(Found { name: label.clone(), commit_id: *commit_id, label: label.clone(), branch: branch.clone() });
+            return Ok(Found {
+                name: label.clone(),
+                commit_id: *commit_id,
+                label: label.clone(),
+                branch: branch.clone(),
+            });
         }
     };
     if let Ok(id) = name.parse::<CheckpointId>()

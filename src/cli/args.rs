@@ -6,8 +6,10 @@ use std::path::PathBuf;
 /// Runs coding agents on a folder, keeps every step, and goes back to any of them.
 #[derive(Debug, Parser)]
 #[command(name = "autodev", version, about, propagate_version = true, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 done, 1 failed, 2 wrong arguments, 10 no git repository, 11 busy (a run is on, or a \
-lock is held), 12 state from a newer version, 70 a bug of autodev, 130 interrupted.")]
+#[command(
+    after_help = "Exit codes: 0 done, 1 failed, 2 wrong arguments, 10 no git repository, 11 busy (a run is on, or a \
+lock is held), 12 state from a newer version, 70 a bug of autodev, 130 interrupted."
+)]
 pub(super) struct Args {
     /// The folder to work on; its project is found as git finds a repository.
     #[arg(long, global = true, value_name = "FOLDER", default_value = ".")]

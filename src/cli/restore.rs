@@ -31,7 +31,11 @@ fn is_run_on(error: &Error) -> bool {
 
 fn list(project: &Project, output: &Output) -> Result<ExitCode> {
     let listing = Listing::read(project).map_err(Error::from)?;
-    if output.is_json() { output.json(&listing.to_json()) } else { output.text(&listing) }
+    if output.is_json() {
+        output.json(&listing.to_json())
+    } else {
+        output.text(&listing)
+    }
     Ok(ExitCode::SUCCESS)
 }
 

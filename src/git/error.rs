@@ -87,7 +87,9 @@ impl Error {
         Some(match self {
             Self::NotARepository(_) => "git init".to_owned(),
             Self::TurnedBare(_) => "git config core.bare false".to_owned(),
-            Self::Bare(_) | Self::InsideGitFolder(_) => "go to a folder with a work tree, or make one: git worktree add <folder>".to_owned(),
+            Self::Bare(_) | Self::InsideGitFolder(_) => {
+                "go to a folder with a work tree, or make one: git worktree add <folder>".to_owned()
+            }
             Self::Refused { path, .. } => {
                 format!("if you trust this folder: git config --global --add safe.directory {}", path.display())
             }

@@ -30,7 +30,9 @@ impl Repository {
             match fs::create_new(&lock, b"", 0o644) {
                 Ok(()) => return Ok(IndexLock { index, lock, held: true }),
                 Err(error) if !error.is_already_there() => return Err(error.into()),
-                Err(_) if start.elapsed() >= PATIENCE => return Err(Error::IndexLocked { age: age(&lock), path: lock }),
+                Err(_) if start.elapsed() >= PATIENCE => {
+                    return Err(Error::IndexLocked { age: age(&lock), path: lock });
+                }
                 Err(_) => std::thread::sleep(Duration::from_millis(20)),
             }
         }

@@ -32,7 +32,8 @@ pub(crate) fn open(folder: &Path, environment: Vec<(OsString, OsString)>) -> Res
     if !trusted {
         ask_git(folder, &place, &environment)?;
     }
-    let gix = options().open(&git_dir).map_err(|source| Error::library(format!("open {}", git_dir.display()), source))?;
+    let gix =
+        options().open(&git_dir).map_err(|source| Error::library(format!("open {}", git_dir.display()), source))?;
     let gix = gix.to_thread_local();
     refuse_unsupported(&gix)?;
     let Some(root) = gix.workdir().map(Path::to_owned) else {

@@ -102,7 +102,7 @@ impl Program {
             command.env("GIT_DIR", &self.git_dir).env("GIT_WORK_TREE", &self.root);
         }
         command.env("LC_ALL", "C").env("GIT_TERMINAL_PROMPT", "0").env("GIT_NO_LAZY_FETCH", "1");
-        command.env("GIT_ALLOW_PROTOCOL", "none").env("GIT_LITERAL_PATHSPECS", "1").env("GIT_PAGER", "cat");
+        command.env("GIT_ALLOW_PROTOCOL", "none").env("GIT_PAGER", "cat");
         for setting in SETTINGS {
             command.arg("-c").arg(setting);
         }

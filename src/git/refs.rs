@@ -208,8 +208,7 @@ impl Repository {
 }
 
 fn utf8(name: &gix::bstr::BStr) -> Result<String> {
-    String::from_utf8(name.to_vec())
-        .map_err(|_| Error::Unsupported { what: "a branch whose name is not UTF-8" })
+    String::from_utf8(name.to_vec()).map_err(|_| Error::Unsupported { what: "a branch whose name is not UTF-8" })
 }
 
 fn full_name(name: &str) -> Result<FullName> {

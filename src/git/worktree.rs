@@ -103,10 +103,17 @@ impl Repository {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
+        // `check-ignore` takes a colon at the start for magic, which `./` hides.
+        let dotted: Vec<BString> = paths.iter().map(|path| [b"./", path.as_slice()].concat().into()).collect();
         let call = self.program.call("check-ignore").args(["-z", "--stdin", "--no-index"]);
-        let answer = call.index(index).input(joined(paths)).answer()?;
+        let answer = call.index(index).input(joined(&dotted)).answer()?;
         match answer.status.code() {
-            Some(0) => Ok(answer.output.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(BString::from).collect()),
+            Some(0) => Ok(answer
+                .output
+                .split(|byte| *byte == 0)
+                .filter_map(|path| path.strip_prefix(b"./"))
+                .map(BString::from)
+                .collect()),
             Some(1) => Ok(Vec::new()),
             _ => Err(answer.failure("check-ignore")),
         }
@@ -184,7 +191,10 @@ mod tests {
             1 .M SC.. 160000 160000 160000 aa bb sub\0u UU N... 100644 100644 100644 100644 a b c both\0";
         let status = parse_status(output).unwrap();
         let changed = |path: &str, gone, submodule| StatusChange { path: path.into(), gone, submodule };
-        assert_eq!(status.changed, [changed("a b\nc", false, false), changed("gone", true, false), changed("sub", false, true)]);
+        assert_eq!(
+            status.changed,
+            [changed("a b\nc", false, false), changed("gone", true, false), changed("sub", false, true)]
+        );
         assert_eq!(status.untracked, ["new "]);
         assert_eq!(status.nested, ["inner"]);
         assert_eq!(status.ignored, ["target/", "x.log"]);

@@ -41,8 +41,8 @@ impl Counters {
         let Some(bytes) = fs::try_read(&path)? else {
             return Ok(Self::begin(root));
         };
-        let counters: Self =
-            serde_json::from_slice(&bytes).map_err(|error| Error::Damaged { path: path.clone(), why: error.to_string() })?;
+        let counters: Self = serde_json::from_slice(&bytes)
+            .map_err(|error| Error::Damaged { path: path.clone(), why: error.to_string() })?;
         if counters.version > VERSION {
             return Err(Error::Newer { path, found: counters.version, known: VERSION });
         }

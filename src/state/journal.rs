@@ -30,7 +30,8 @@ pub(crate) fn append(path: &Path, record: &impl Serialize) -> Result<u64> {
 
 /// Appends a record that carries its version and number itself.
 pub(crate) fn append_as(path: &Path, record: &impl Serialize) -> Result<()> {
-    let line = serde_json::to_vec(record).map_err(|error| Error::Damaged { path: path.to_owned(), why: error.to_string() })?;
+    let line =
+        serde_json::to_vec(record).map_err(|error| Error::Damaged { path: path.to_owned(), why: error.to_string() })?;
     Ok(fs::append_after(path, |_| line)?)
 }
 

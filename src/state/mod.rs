@@ -18,7 +18,7 @@ pub(crate) use error::{Error, Result};
 pub(crate) use folder::StateFolder;
 pub(crate) use ledger::Ledger;
 pub use records::{Checkpoint, CheckpointId, CheckpointKind, SkipReason, Skipped};
-pub(crate) use records::{Held, HeadRecord, OperationKind, OperationRecord, PathRecord, Post, PostKind};
+pub(crate) use records::{HeadRecord, Held, OperationKind, OperationRecord, PathRecord, Post, PostKind};
 pub(crate) use status::{RunState, StateRecord};
 
 /// The version of every file written here.

@@ -266,9 +266,9 @@ mod hex {
 /// Paths as `path`, or as `path_b64` where they are not UTF-8.
 mod path {
     use super::{BString, Deserialize, Serialize};
-    use gix::bstr::ByteSlice as _;
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
+    use gix::bstr::ByteSlice as _;
     use serde::{Deserializer, Serializer, de::Error as _};
 
     #[derive(Serialize, Deserialize)]
@@ -290,7 +290,9 @@ mod path {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BString, D::Error> {
         match Written::deserialize(deserializer)? {
             Written { path: Some(path), .. } => Ok(path.into()),
-            Written { path_b64: Some(encoded), .. } => STANDARD.decode(encoded).map(BString::from).map_err(D::Error::custom),
+            Written { path_b64: Some(encoded), .. } => {
+                STANDARD.decode(encoded).map(BString::from).map_err(D::Error::custom)
+            }
             Written { .. } => Err(D::Error::missing_field("path")),
         }
     }

@@ -14,12 +14,20 @@ use gix::bstr::{BString, ByteSlice as _};
 use std::collections::HashSet;
 
 /// Brings the work tree over; returns an index that stands for the new tree.
-pub(crate) fn bring_over(repository: &Repository, captured: &Captured, plan: &Plan, hold: &Hold) -> Result<ScratchIndex> {
+pub(crate) fn bring_over(
+    repository: &Repository,
+    captured: &Captured,
+    plan: &Plan,
+    hold: &Hold,
+) -> Result<ScratchIndex> {
     let next = captured.index.branch_off("next")?;
     if plan.steps.is_empty() {
         return Ok(next);
     }
-    match repository.bring_over(next.path(), plan.from, plan.to).and_then(|()| put_marks_back(repository, captured, plan, &next)) {
+    match repository
+        .bring_over(next.path(), plan.from, plan.to)
+        .and_then(|()| put_marks_back(repository, captured, plan, &next))
+    {
         Ok(()) => Ok(next),
         Err(error) => Err(give_back_because(repository, captured, plan, hold, &error.to_string())),
     }
@@ -73,12 +81,14 @@ fn give_back(repository: &Repository, captured: &Captured, plan: &Plan, hold: &H
     let check = captured.index.branch_off("back")?;
     let planned: HashSet<&BString> = plan.steps.iter().map(|step| &step.path).collect();
     let changed = repository.status(check.path())?.changed;
-    let changed: Vec<BString> = changed.into_iter().map(|change| change.path).filter(|path| planned.contains(path)).collect();
+    let changed: Vec<BString> =
+        changed.into_iter().map(|change| change.path).filter(|path| planned.contains(path)).collect();
     repository.check_out(check.path(), &changed)?;
     for file in &hold.raw {
         let place = on_disk(repository.root(), file.path.as_bstr());
         if std::fs::symlink_metadata(&place).is_ok_and(|metadata| metadata.is_file())
-            && crate::fs::read(&place).is_ok_and(|bytes| repository.hash_blob(&bytes).is_ok_and(|id| id == file.blob_id))
+            && crate::fs::read(&place)
+                .is_ok_and(|bytes| repository.hash_blob(&bytes).is_ok_and(|id| id == file.blob_id))
         {
             continue;
         }
@@ -95,7 +105,9 @@ fn remove_what_was_made(repository: &Repository, captured: &Captured, plan: &Pla
         .steps
         .iter()
         .filter(made)
-        .filter(|step| std::fs::symlink_metadata(on_disk(repository.root(), step.path.as_bstr())).is_ok_and(|m| !m.is_dir()))
+        .filter(|step| {
+            std::fs::symlink_metadata(on_disk(repository.root(), step.path.as_bstr())).is_ok_and(|m| !m.is_dir())
+        })
         .map(|step| step.path.clone())
         .collect();
     if there.is_empty() {
@@ -135,7 +147,9 @@ pub(crate) fn compare(repository: &Repository, plan: &Plan, index: &ScratchIndex
     Ok(differing
         .map(|change| match (change.submodule, planned.contains(&change.path)) {
             (true, _) => format!("submodule {} was left as it is; its content is its own", show(&change.path)),
-            (false, true) => format!("{} differs from the checkpoint although it was written (a filter?)", show(&change.path)),
+            (false, true) => {
+                format!("{} differs from the checkpoint although it was written (a filter?)", show(&change.path))
+            }
             (false, false) => format!("{} was edited meanwhile and was left as it is", show(&change.path)),
         })
         .collect())

@@ -62,7 +62,9 @@ pub(crate) fn capture(repository: &Repository, state: &StateFolder, scope: &Scop
     let head_tree_id = head.commit_id().map_or_else(|| Ok(repository.empty_tree()), |id| repository.tree_of(id))?;
     let status = repository.status(index.path())?;
     let mut updates = sort_out(&status, user_index.as_ref(), scope);
-    updates.read.extend(announced.into_iter().filter(|path| std::fs::symlink_metadata(scope.on_disk(path.as_bstr())).is_ok()));
+    updates
+        .read
+        .extend(announced.into_iter().filter(|path| std::fs::symlink_metadata(scope.on_disk(path.as_bstr())).is_ok()));
     for path in status.conflicts.iter().filter(|path| !scope.never_holds(path.as_bstr())) {
         // In an index of our own a conflict is what the file says now.
         let there = std::fs::symlink_metadata(scope.on_disk(path.as_bstr())).is_ok_and(|metadata| !metadata.is_dir());
@@ -117,7 +119,8 @@ fn sort_out(status: &Status, user: Option<&IndexView>, scope: &Scope<'_>) -> Upd
                 updates.skipped.push(skip(SkipReason::SpecialFile));
             }
             Some(metadata) if !change.gone && (change.submodule || !metadata.is_dir()) => {
-                let reason = if tracked { scope.reason_not_to_read(path, &metadata) } else { scope.reason_to_skip(path) };
+                let reason =
+                    if tracked { scope.reason_not_to_read(path, &metadata) } else { scope.reason_to_skip(path) };
                 match reason {
                     None => updates.read.push(path.to_owned()),
                     Some(reason) => {

@@ -48,8 +48,9 @@ impl From<Error> for crate::Error {
             Error::InTheWay { path, .. } => {
                 Self::new(ErrorKind::Failed, message).with_hint(format!("move it away: mv {0} {0}.mine", show(&path)))
             }
-            Error::Hidden { path, mark } => Self::new(ErrorKind::Failed, message)
-                .with_hint(format!("git update-index --no-{mark} {}", show(&path))),
+            Error::Hidden { path, mark } => {
+                Self::new(ErrorKind::Failed, message).with_hint(format!("git update-index --no-{mark} {}", show(&path)))
+            }
             Error::Conflicts { .. } => {
                 Self::new(ErrorKind::Failed, message).with_hint("resolve them and `git add` the files, then try again")
             }

@@ -152,8 +152,10 @@ fn read_raw(repository: &Repository, scope: &Scope<'_>, path: &BString) -> Resul
 fn write_raw(repository: &Repository, raw: &[RawFile], message: &str, signature: Signature) -> Result<ObjectId> {
     let entries: Vec<_> = raw.iter().map(|file| (file.path.clone(), file.kind, file.blob_id)).collect();
     let tree_id = repository.write_tree_of(&entries)?;
-    let modes: Vec<_> =
-        raw.iter().map(|file| json!({"file": PathRecord(file.path.clone()), "mode": format!("{:o}", file.mode)})).collect();
+    let modes: Vec<_> = raw
+        .iter()
+        .map(|file| json!({"file": PathRecord(file.path.clone()), "mode": format!("{:o}", file.mode)}))
+        .collect();
     Ok(repository.write_commit(tree_id, &[], &format!("{message}\n{}\n", json!({ "modes": modes })), signature)?)
 }
 

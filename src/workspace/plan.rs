@@ -29,12 +29,7 @@ pub(crate) struct Plan {
 }
 
 /// Plans the way to `target`; refuses where something unheld is in the way.
-pub(crate) fn plan(
-    repository: &Repository,
-    captured: &Captured,
-    scope: &Scope<'_>,
-    target: ObjectId,
-) -> Result<Plan> {
+pub(crate) fn plan(repository: &Repository, captured: &Captured, scope: &Scope<'_>, target: ObjectId) -> Result<Plan> {
     let from = captured.tree_id;
     let to = repository.with_root_entry_of(target, OURS, from)?;
     let steps = repository.changes(from, to)?;
@@ -45,12 +40,7 @@ pub(crate) fn plan(
 }
 
 /// Refuses when the target changes a file that git is told not to look at and that has content of its own.
-fn refuse_hidden(
-    repository: &Repository,
-    captured: &Captured,
-    scope: &Scope<'_>,
-    steps: &[TreeChange],
-) -> Result<()> {
+fn refuse_hidden(repository: &Repository, captured: &Captured, scope: &Scope<'_>, steps: &[TreeChange]) -> Result<()> {
     let Some(index) = &captured.user_index else { return Ok(()) };
     for TreeChange { path, change } in steps {
         let (Some(flags), Some((_, id))) = (index.flags(path.as_bstr()), change.old()) else { continue };
@@ -131,8 +121,7 @@ impl Search<'_> {
 
     fn folder(&self, folder: &BStr, found: &mut BTreeSet<BString>) -> Result<()> {
         let on_disk = self.scope.on_disk(folder);
-        let entries =
-            std::fs::read_dir(&on_disk).map_err(|source| crate::fs::Error::new("read", &on_disk, source))?;
+        let entries = std::fs::read_dir(&on_disk).map_err(|source| crate::fs::Error::new("read", &on_disk, source))?;
         for entry in entries {
             let entry = entry.map_err(|source| crate::fs::Error::new("read", &on_disk, source))?;
             let kind = entry.file_type().map_err(|source| crate::fs::Error::new("read", &entry.path(), source))?;
@@ -158,9 +147,7 @@ impl Search<'_> {
         }
         let skipped = self.captured.skipped.iter().find(|skipped| skipped.path == path).map(|skipped| skipped.reason);
         let reason = skipped.or_else(|| self.scope.reason_to_skip(path)).map(|reason| reason.to_string());
-        let reason = reason.or_else(|| {
-            self.scope.never_holds(path).then(|| "it belongs to autodev itself".to_owned())
-        });
+        let reason = reason.or_else(|| self.scope.never_holds(path).then(|| "it belongs to autodev itself".to_owned()));
         match reason {
             Some(what) => Err(Error::InTheWay { path: path.to_owned(), what }),
             None => {

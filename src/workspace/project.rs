@@ -153,7 +153,8 @@ fn refuse_root(root: &Path, home: Option<&Path>) -> error::Result<()> {
     } else {
         return Ok(());
     };
-    let message = format!("the project's root would be {}, {what}; autodev neither captures nor restores that", root.display());
+    let message =
+        format!("the project's root would be {}, {what}; autodev neither captures nor restores that", root.display());
     Err(error::Error::new(ErrorKind::Failed, message).with_hint("go to the project's own folder, and there: git init"))
 }
 
@@ -161,7 +162,8 @@ fn refuse_second_root(root: &Path, folder: &Path) -> error::Result<()> {
     let below = folder.ancestors().take_while(|above| *above != root);
     let Some(second) = below.map(|above| above.join(OURS)).find(|path| path.is_dir()) else { return Ok(()) };
     let message = format!("the project's root is {}, but there is a second {}", root.display(), second.display());
-    Err(error::Error::new(ErrorKind::Failed, message).with_hint(format!("move it away: mv {0} {0}.old", second.display())))
+    Err(error::Error::new(ErrorKind::Failed, message)
+        .with_hint(format!("move it away: mv {0} {0}.old", second.display())))
 }
 
 /// Finds the state folder, and moves it where it belongs.

@@ -6,8 +6,8 @@
 use crate::config::SecretRules;
 use crate::state::SkipReason;
 use gix::bstr::{BStr, BString, ByteSlice as _};
-use std::fs::{FileType, Metadata, OpenOptions};
 use std::ffi::OsStr;
+use std::fs::{FileType, Metadata, OpenOptions};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};

@@ -41,7 +41,10 @@ impl ScratchIndex {
 
     /// Makes another scratch index that is equal now and goes its own way.
     pub(crate) fn branch_off(&self, name: &str) -> Result<Self> {
-        let other = Self { path: self.path.with_extension(format!("{}.{name}", std::process::id())), private: self.private.clone() };
+        let other = Self {
+            path: self.path.with_extension(format!("{}.{name}", std::process::id())),
+            private: self.private.clone(),
+        };
         fs::remove_file(&other.path)?;
         fs::link(&self.path, &other.path)?;
         Ok(other)
