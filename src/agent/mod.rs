@@ -1,0 +1,16 @@
+//! Agents: starts one, passes it a turn, reports what it said and how it ended, and ends all its children.
+//!
+//! `exec` runs a turn or a plain command, `protocol` is the language spoken with it, `lines` keeps its output
+//! within bounds, `processes` sees what runs on the machine, `ending` ends what a turn has started, `stop`
+//! carries the wish to stop, and `fake` plays an agent from a script. Nothing here decides what an event
+//! means for a run, and nothing here writes to a project: the caller listens and does that.
+
+mod error;
+mod lines;
+mod protocol;
+mod stop;
+
+pub(crate) use error::Error;
+pub(crate) use lines::Line;
+pub(crate) use protocol::{Ask, Decision, Event, Spent};
+pub(crate) use stop::Stop;
