@@ -7,10 +7,12 @@
 
 mod error;
 mod lines;
+mod processes;
 mod protocol;
 mod stop;
 
 pub(crate) use error::Error;
 pub(crate) use lines::Line;
+pub(crate) use processes::{Process, find_by_state_folder};
 pub(crate) use protocol::{Ask, Decision, Event, Spent};
 pub(crate) use stop::Stop;

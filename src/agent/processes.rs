@@ -1,0 +1,232 @@
+//! What runs on this machine, read from `/proc`, and signals that hit only what was meant.
+//!
+//! A process is named by its pid **and** its start time, since a pid alone means someone else after it was
+//! used again; a signal is sent through a descriptor of the process, after its start time was compared. A
+//! process that has ended and only waits to be collected counts as gone. A process of another user may hide
+//! its environment; then it is found through its parent or not at all. Nothing here is ever sent to pid 1,
+//! to ourselves or to our own ancestors, because they are in no list that is made here.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
+
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal};
+
+/// A process, certain beyond the reuse of its pid.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Process {
+    /// Its pid.
+    pub(crate) pid: i32,
+    /// The name the kernel gives it: the first 15 bytes of the program's name, printable.
+    pub(crate) name: String,
+    /// When it started, in clock ticks since the machine did.
+    pub(crate) start: u64,
+}
+
+impl fmt::Display for Process {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (pid {})", self.name, self.pid)
+    }
+}
+
+impl Process {
+    /// Sends a signal, if this process still lives; what cannot be sent is not reported.
+    pub(super) fn signal(&self, signal: Signal) {
+        let Some(pid) = Pid::from_raw(self.pid) else { return };
+        match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(descriptor) if self.is_the_one() => {
+                let _ = rustix::process::pidfd_send_signal(descriptor, signal);
+            }
+            // An old kernel or a sandbox without such descriptors.
+            Err(Errno::NOSYS | Errno::PERM) if self.is_the_one() => {
+                let _ = rustix::process::kill_process(pid, signal);
+            }
+            _ => {}
+        }
+    }
+
+    fn is_the_one(&self) -> bool {
+        Entry::read(self.pid).is_ok_and(|entry| entry.process.start == self.start)
+    }
+}
+
+/// A process and where it belongs.
+#[derive(Debug, Clone)]
+pub(super) struct Entry {
+    /// The process.
+    pub(super) process: Process,
+    /// The pid of its parent.
+    pub(super) parent: i32,
+    /// The id of its process group.
+    pub(super) group: i32,
+    /// Whether it has ended and only waits to be collected.
+    pub(super) ended: bool,
+}
+
+impl Entry {
+    /// Reads one process.
+    pub(super) fn read(pid: i32) -> io::Result<Self> {
+        let stat = std::fs::read(format!("/proc/{pid}/stat"))?;
+        Self::parse(pid, &stat).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "unknown format of stat"))
+    }
+
+    /// Understands `/proc/<pid>/stat`, whose second field is a name that may hold anything.
+    fn parse(pid: i32, stat: &[u8]) -> Option<Self> {
+        let open = stat.iter().position(|byte| *byte == b'(')?;
+        let close = stat.iter().rposition(|byte| *byte == b')')?;
+        let name = String::from_utf8_lossy(stat.get(open + 1..close)?);
+        let name = name.chars().map(|letter| if letter.is_control() { '?' } else { letter }).collect();
+        let rest = std::str::from_utf8(stat.get(close + 1..)?).ok()?;
+        let fields: Vec<&str> = rest.split_ascii_whitespace().collect();
+        let threads: u64 = fields.get(17)?.parse().ok()?;
+        Some(Self {
+            process: Process { pid, name, start: fields.get(19)?.parse().ok()? },
+            parent: fields.get(1)?.parse().ok()?,
+            group: fields.get(2)?.parse().ok()?,
+            // A process whose first thread has ended but not the others looks like a zombie and works on.
+            ended: matches!(*fields.first()?, "Z" | "X") && threads <= 1,
+        })
+    }
+
+    /// Tells whether one of the variables that the process started with fulfils a condition.
+    ///
+    /// A variable is `NAME=value`. No, where the environment cannot be read.
+    pub(super) fn has_variable(&self, condition: impl Fn(&[u8]) -> bool) -> bool {
+        std::fs::read(format!("/proc/{}/environ", self.process.pid))
+            .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(condition))
+    }
+}
+
+/// All processes at about one moment.
+#[derive(Debug)]
+pub(super) struct Table {
+    entries: HashMap<i32, Entry>,
+}
+
+impl Table {
+    /// Reads all processes; those that come and go meanwhile may be missing.
+    pub(super) fn read() -> io::Result<Self> {
+        let mut entries = HashMap::new();
+        for file in std::fs::read_dir("/proc")? {
+            let Some(pid) = file?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+            if let Ok(entry) = Entry::read(pid) {
+                entries.insert(pid, entry);
+            }
+        }
+        Ok(Self { entries })
+    }
+
+    /// Lists everything but pid 1, ourselves and our ancestors.
+    pub(super) fn strangers(&self) -> impl Iterator<Item = &Entry> {
+        let kin = self.ourselves_and_ancestors();
+        self.entries.values().filter(move |entry| !kin.contains(&entry.process.pid))
+    }
+
+    fn ourselves_and_ancestors(&self) -> Vec<i32> {
+        let mut kin = vec![1, 0];
+        let mut pid = our_pid();
+        while !kin.contains(&pid) {
+            kin.push(pid);
+            pid = self.entries.get(&pid).map_or(0, |entry| entry.parent);
+        }
+        kin
+    }
+}
+
+/// Returns our own pid.
+pub(super) fn our_pid() -> i32 {
+    rustix::process::getpid().as_raw_pid()
+}
+
+/// Writes a variable of an environment as `/proc` shows it.
+pub(super) fn variable(name: &str, value: &OsStr) -> Vec<u8> {
+    [name.as_bytes(), b"=", value.as_bytes()].concat()
+}
+
+/// Finds every live process that was started by a run of the project with this state folder.
+///
+/// It is known by `AUTODEV_STATE` in its environment, so it is found also when autodev itself was killed.
+/// Ourselves and our ancestors are left out. None are found where `/proc` cannot be read.
+pub(crate) fn find_by_state_folder(state: &Path) -> Vec<Process> {
+    let mark = variable("AUTODEV_STATE", state.as_os_str());
+    let Ok(table) = Table::read() else { return Vec::new() };
+    let mut found: Vec<Process> = table
+        .strangers()
+        .filter(|entry| !entry.ended && entry.has_variable(|variable| variable == mark))
+        .map(|entry| entry.process.clone())
+        .collect();
+    found.sort_by_key(|process| process.pid);
+    found
+}
+
+#[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "the tests look at real programs")]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt as _;
+    use std::process::{Child, Command};
+
+    fn sleeper(state: &Path) -> Child {
+        Command::new("sleep").arg("600").env("AUTODEV_STATE", state).spawn().unwrap()
+    }
+
+    fn pid_of(child: &Child) -> i32 {
+        i32::try_from(child.id()).unwrap()
+    }
+
+    #[test]
+    fn a_name_may_hold_anything() {
+        let stat = b"7 (a) S (\n)) R 3 4 4 0 -1 1 2 3 4 5 6 7 8 9 20 0 2 0 777 1 2 3";
+        let entry = Entry::parse(7, stat).unwrap();
+        assert_eq!(entry.process, Process { pid: 7, name: "a) S (?)".to_owned(), start: 777 });
+        assert_eq!((entry.parent, entry.group, entry.ended), (3, 4, false));
+    }
+
+    #[test]
+    fn a_zombie_with_live_threads_has_not_ended() {
+        let stat = |threads| format!("7 (a) Z 3 4 4 0 -1 1 2 3 4 5 6 7 8 9 20 0 {threads} 0 777 1");
+        assert!(Entry::parse(7, stat(1).as_bytes()).unwrap().ended);
+        assert!(!Entry::parse(7, stat(2).as_bytes()).unwrap().ended);
+    }
+
+    #[test]
+    fn a_process_is_found_by_its_state_folder_while_it_lives() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = sleeper(folder.path());
+        let found = find_by_state_folder(folder.path());
+        assert_eq!(found.iter().map(|process| process.pid).collect::<Vec<_>>(), [pid_of(&child)]);
+        assert_eq!(found[0].to_string(), format!("sleep (pid {})", child.id()));
+        assert_eq!(find_by_state_folder(&folder.path().join("other")), []);
+        child.kill().unwrap();
+        rustix::process::waitid(
+            rustix::process::WaitId::Pid(Pid::from_child(&child)),
+            rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT,
+        )
+        .unwrap();
+        assert_eq!(find_by_state_folder(folder.path()), [], "a zombie counts as gone");
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_signal_misses_whoever_has_the_pid_now() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = sleeper(folder.path());
+        let process = Entry::read(pid_of(&child)).unwrap().process;
+        let former = Process { start: process.start - 1, ..process.clone() };
+        former.signal(Signal::KILL);
+        assert!(child.try_wait().unwrap().is_none());
+        process.signal(Signal::TERM);
+        assert_eq!(child.wait().unwrap().signal(), Some(15), "the first signal would have been 9");
+    }
+
+    #[test]
+    fn we_and_our_ancestors_are_no_strangers() {
+        let table = Table::read().unwrap();
+        let parent = rustix::process::getppid().unwrap().as_raw_pid();
+        assert!(table.strangers().all(|entry| ![1, our_pid(), parent].contains(&entry.process.pid)));
+    }
+}
