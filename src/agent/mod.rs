@@ -5,14 +5,19 @@
 //! carries the wish to stop, and `fake` plays an agent from a script. Nothing here decides what an event
 //! means for a run, and nothing here writes to a project: the caller listens and does that.
 
+mod ending;
 mod error;
+mod exec;
 mod lines;
+mod pipes;
 mod processes;
 mod protocol;
 mod stop;
 
 pub(crate) use error::Error;
+pub(crate) use exec::{Ended, GRACE, How, Listener, Program, PromptForm, TurnSpec, run_plain, run_turn};
 pub(crate) use lines::Line;
+pub(crate) use pipes::Stream;
 pub(crate) use processes::{Process, find_by_state_folder};
 pub(crate) use protocol::{Ask, Decision, Event, Spent};
 pub(crate) use stop::Stop;
