@@ -8,6 +8,7 @@
 mod ending;
 mod error;
 mod exec;
+mod fake;
 mod lines;
 mod pipes;
 mod processes;
@@ -16,6 +17,7 @@ mod stop;
 
 pub(crate) use error::Error;
 pub(crate) use exec::{Ended, GRACE, How, Listener, Program, PromptForm, TurnSpec, run_plain, run_turn};
+pub(crate) use fake::play;
 pub(crate) use lines::Line;
 pub(crate) use pipes::Stream;
 pub(crate) use processes::{Process, find_by_state_folder};
