@@ -13,6 +13,7 @@ mod config;
 mod error;
 mod fs;
 mod git;
+mod run;
 mod state;
 mod workspace;
 

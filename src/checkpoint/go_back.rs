@@ -14,7 +14,7 @@ use super::target::{Found, Target, find};
 use crate::agent;
 use crate::fs::Lock;
 use crate::git::{Expect, Head, IndexLock, RefUpdate, Repository, Target as RefTarget};
-use crate::state::{Checkpoint, CheckpointKind, OperationKind, RunState, StateRecord};
+use crate::state::{Checkpoint, CheckpointKind, OperationKind, StateRecord};
 use crate::workspace::{
     Captured, Hold, OURS, Plan, Project, ScratchIndex, bring_over, capture, compare, give_back_because, hold,
     index_tree, plan, read_back, require_no_conflict,
@@ -372,11 +372,7 @@ impl Look<'_> {
 
     fn finish_state(&self) -> Result<()> {
         let mut record = StateRecord::load(self.project.state())?;
-        record.state = RunState::Idle;
-        record.task = None;
-        record.turn = None;
-        record.participant = None;
-        record.problem = None;
+        record.rest(None);
         Ok(record.save(self.project.state())?)
     }
 

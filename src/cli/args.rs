@@ -37,8 +37,90 @@ pub(super) enum Color {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
+    Init(Init),
+    Run(Run),
+    Stop(Stop),
+    Status(Status),
+    Post(Post),
     Restore(Restore),
     Checkpoint(Checkpoint),
+    Demo(Demo),
+    #[command(hide = true)]
+    FakeAgent(FakeAgent),
+}
+
+/// Writes `.autodev/` with a commented configuration.
+///
+/// What is there already is left alone. Every command works without it, on defaults; a run needs participants.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  autodev init
+  autodev init --schema > autodev.schema.json")]
+pub(super) struct Init {
+    /// Print a JSON Schema of the configuration instead.
+    #[arg(long)]
+    pub(super) schema: bool,
+}
+
+/// Lets the configured participants work on a task, and keeps what is credited.
+///
+/// A changed tree is kept as a baseline first. A participant that says `work_done` is checked (something changed,
+/// every `verify` command succeeds), then its work becomes a checkpoint. Work that fails goes back to the newest
+/// checkpoint of this run, as `autodev restore` does.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  autodev run 'add a parser for dates'
+  autodev run --participant builder 'fix the failing test'
+  autodev run                        with the thread alone as the task")]
+pub(super) struct Run {
+    /// What is to be done.
+    pub(super) task: Option<String>,
+    /// Let only this participant work.
+    #[arg(long, value_name = "NAME")]
+    pub(super) participant: Option<String>,
+}
+
+/// Ends the run that is on, with all that its participants have started.
+///
+/// The files stay as they are.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  autodev stop")]
+pub(super) struct Stop {}
+
+/// Tells what the project is doing, and what needs you.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  autodev status
+  autodev status --json")]
+pub(super) struct Status {}
+
+/// Says something on the thread, which every participant reads with its next turn.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  autodev post 'use the new date format everywhere'
+  autodev post --work-done 'added the parser'     inside a participant's turn")]
+pub(super) struct Post {
+    /// What is said.
+    pub(super) text: String,
+    /// Claim the work of this turn done; only inside a participant's turn.
+    #[arg(long)]
+    pub(super) work_done: bool,
+}
+
+/// Shows a whole run in a temporary folder: baseline, credited work, the list, going back.
+///
+/// Needs git and nothing else: no account, no network, no agent.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  autodev demo")]
+pub(super) struct Demo {}
+
+/// Plays an agent from a script of JSON steps.
+#[derive(Debug, clap::Args)]
+pub(super) struct FakeAgent {
+    /// The script.
+    pub(super) script: PathBuf,
 }
 
 /// Lists the checkpoints, or goes back to one of them.

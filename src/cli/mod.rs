@@ -5,8 +5,12 @@
 
 mod args;
 mod checkpoint;
+mod demo;
+mod init;
 mod output;
 mod restore;
+mod run;
+mod status;
 
 use args::{Args, Command};
 use clap::Parser as _;
@@ -14,6 +18,7 @@ use output::Output;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use crate::run::notice_cut_off;
 use crate::{ErrorKind, Project, Result};
 
 /// Runs the program with its arguments (the first is its name) and returns the exit code.
@@ -38,6 +43,16 @@ pub fn program(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 fn dispatch(args: &Args, output: &Output) -> Result<ExitCode> {
     match &args.command {
+        Command::Init(command) => init::run(args, command, output),
+        Command::Run(command) => run::run(&open(args, output)?, command, output),
+        Command::Stop(_) => run::stop(&open(args, output)?, output),
+        Command::Status(_) => status::status(&open(args, output)?, output),
+        Command::Post(command) => status::post(args, command, output),
+        Command::Demo(_) => demo::run(output),
+        Command::FakeAgent(command) => {
+            let code = crate::agent::play(&command.script, std::io::stdin().lock(), std::io::stdout().lock())?;
+            Ok(ExitCode::from(u8::try_from(code).unwrap_or(1)))
+        }
         Command::Restore(command) => restore::run(&open(args, output)?, command, output),
         Command::Checkpoint(command) => checkpoint::run(&open(args, output)?, command, output),
     }
@@ -46,7 +61,7 @@ fn dispatch(args: &Args, output: &Output) -> Result<ExitCode> {
 /// Opens the project and says what there is to say about that.
 fn open(args: &Args, output: &Output) -> Result<Project> {
     let project = Project::open(&args.project)?;
-    for notice in project.notices() {
+    for notice in project.notices().iter().cloned().chain(notice_cut_off(&project)?) {
         output.note(notice);
     }
     Ok(project)

@@ -69,6 +69,17 @@ impl StateRecord {
         serde_json::from_slice(&bytes).map_err(|error| Error::Damaged { path, why: error.to_string() })
     }
 
+    /// Says that nothing is going on any more: idle without a task, or in error with what went wrong.
+    pub(crate) fn rest(&mut self, problem: Option<String>) {
+        self.state = if problem.is_some() { RunState::Error } else { RunState::Idle };
+        self.turn = None;
+        self.participant = None;
+        if problem.is_none() {
+            self.task = None;
+        }
+        self.problem = problem;
+    }
+
     /// Replaces the record on disk.
     pub(crate) fn save(&self, state: &StateFolder) -> Result<()> {
         let path = state.file("state.json");

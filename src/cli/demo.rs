@@ -1,0 +1,183 @@
+//! `autodev demo`: a whole run in a temporary folder, played by the scripted agent.
+//!
+//! Everything shown is the real program on a real repository: the commands are printed as they could be
+//! typed, and their output is theirs. The folder stays, so that the commands at the end can be pasted.
+
+use super::output::Output;
+use crate::agent::{GRACE, How, Line, Program, Stop, Stream, run_plain};
+use crate::config::{Environment, IGNORE_TEMPLATE, MEMORY_TEMPLATE, TEMPLATE};
+use crate::{Error, ErrorKind, Project, Result, fs};
+use serde_json::{Value, json};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long one command of the demo may take.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// The stage of the demo: its folder, its repository, and this program.
+struct Stage<'a> {
+    folder: PathBuf,
+    repository: PathBuf,
+    program: String,
+    environment: Vec<(OsString, OsString)>,
+    stop: Stop,
+    output: &'a Output,
+}
+
+/// Plays the demo.
+pub(super) fn run(output: &Output) -> Result<ExitCode> {
+    let folder = tempfile::Builder::new().prefix("autodev-demo-").tempdir();
+    let folder = folder.map_err(|source| fs::Error::new("create a folder in", &std::env::temp_dir(), source))?.keep();
+    let folder = std::fs::canonicalize(&folder).map_err(|source| fs::Error::new("find", &folder, source))?;
+    let program = std::env::current_exe().map_err(|source| fs::Error::new("find", Path::new("autodev"), source))?;
+    let stage = Stage {
+        repository: folder.join("project"),
+        folder,
+        program: program.display().to_string(),
+        environment: environment(&Environment::current()),
+        stop: Stop::on_signals()?,
+        output,
+    };
+    stage.set()?;
+    stage.play()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Everything but what would lead the demo into a run or a state folder of the user's.
+fn environment(own: &Environment) -> Vec<(OsString, OsString)> {
+    own.for_git()
+}
+
+impl Stage<'_> {
+    /// Makes the repository, its remote, the configuration and the scripts.
+    fn set(&self) -> Result<()> {
+        self.output.note(format_args!("A project to play with: {}", self.repository.display()));
+        let remote = self.folder.join("remote.git").display().to_string();
+        fs::create_folder_as_usual(&self.repository)?;
+        self.git(&["init", "-q", "-b", "main", "."])?;
+        self.write("notes.txt", "shopping list\n")?;
+        self.git(&["add", "-A"])?;
+        self.git(&["-c", "user.name=You", "-c", "user.email=you@example.invalid", "commit", "-q", "-m", "begin"])?;
+        self.git(&["init", "-q", "--bare", &remote])?;
+        self.git(&["remote", "add", "origin", &remote])?;
+        self.write("notes.txt", "shopping list\n- bread (a change of yours, not committed yet)\n")?;
+        self.write(".autodev/.gitignore", IGNORE_TEMPLATE)?;
+        self.write(".autodev/memory.md", MEMORY_TEMPLATE)?;
+        let mut config = TEMPLATE.to_owned();
+        for (name, script) in [("writer", writer()), ("reader", reader())] {
+            let file = format!(".autodev/{name}.json");
+            self.write(&file, &script.to_string())?;
+            config.push_str(&format!(
+                "\n[[participants]]\nname = \"{name}\"\ncommand = [{}, \"fake-agent\", \"{file}\"]\n",
+                json!(self.program)
+            ));
+        }
+        self.write(".autodev/config.toml", &config)
+    }
+
+    /// Runs, lists, goes back, and says how to go on.
+    fn play(&self) -> Result<()> {
+        self.show(&["run", "write a greeting and a test for it"])?;
+        self.show(&["restore"])?;
+        let checkpoints = Project::open(&self.repository)?.list()?;
+        let credited: Vec<_> = checkpoints.iter().filter(|checkpoint| checkpoint.kind.word() == "task").collect();
+        let Some(first) = credited.last() else {
+            return Err(Error::new(ErrorKind::Bug, "the demo's run has credited nothing"));
+        };
+        self.write("greeting.txt", "something you typed since, not committed\n")?;
+        self.output.line("\nYou change greeting.txt by hand, and then want the first step back:");
+        self.show(&["restore", &first.id.to_string()])?;
+        self.show(&["restore"])?;
+        let saved = Project::open(&self.repository)?.list()?;
+        let saved = saved.iter().find(|checkpoint| checkpoint.kind.word() == "pre-restore");
+        self.output.line("\nNothing is lost: what you typed is in the list. Go on with:\n");
+        self.output.line(format_args!("  cd {}", self.repository.display()));
+        let name = &self.program;
+        if let Some(saved) = saved {
+            self.output.line(format_args!("  {name} restore {} --dry-run   # what going back would change", saved.id));
+            self.output.line(format_args!("  {name} restore {}             # bring it back", saved.id));
+        }
+        self.output.line(format_args!("  {name} status\n  git log --oneline --graph --all"));
+        Ok(())
+    }
+
+    /// Runs this program in the repository and shows the command with its output.
+    fn show(&self, arguments: &[&str]) -> Result<()> {
+        let quote =
+            |argument: &&str| if argument.contains(' ') { format!("'{argument}'") } else { (*argument).to_owned() };
+        let typed: Vec<String> = arguments.iter().map(quote).collect();
+        self.output.line(format_args!("\n$ autodev {}", typed.join(" ")));
+        let command =
+            std::iter::once(self.program.clone()).chain(arguments.iter().map(|argument| (*argument).to_owned()));
+        let output = self.output;
+        // A run tells its story on standard error as it goes; elsewhere the result comes first.
+        let (mut notes, as_it_goes) = (Vec::new(), arguments.first() == Some(&"run"));
+        self.command(command.collect(), &mut |stream, line| match stream {
+            Stream::Stderr if !as_it_goes => notes.push(line.to_owned()),
+            _ => output.line(format_args!("  {line}")),
+        })?;
+        notes.iter().for_each(|line| output.line(format_args!("  {line}")));
+        Ok(())
+    }
+
+    fn git(&self, arguments: &[&str]) -> Result<()> {
+        let command = std::iter::once("git").chain(arguments.iter().copied()).map(str::to_owned).collect();
+        self.command(command, &mut |_, _| {})
+    }
+
+    fn command(&self, command: Vec<String>, show: &mut dyn FnMut(Stream, &str)) -> Result<()> {
+        let words = command.join(" ");
+        let program = Program {
+            command,
+            cwd: self.repository.clone(),
+            env: self.environment.clone(),
+            timeout: LIMIT,
+            grace: GRACE,
+        };
+        let mut last = String::new();
+        let ended = run_plain(&program, &self.stop, &mut |stream, line| {
+            if let Line::Whole(bytes) = line {
+                last = String::from_utf8_lossy(bytes).into_owned();
+                show(stream, &last);
+            }
+        })?;
+        match ended.how {
+            How::Exited(0) => Ok(()),
+            How::Stopped => Err(Error::new(ErrorKind::Interrupted, "the demo was interrupted")),
+            _ => Err(Error::new(ErrorKind::Failed, format!("`{words}` failed: {last}"))),
+        }
+    }
+
+    fn write(&self, path: &str, text: &str) -> Result<()> {
+        let path = self.repository.join(path);
+        if let Some(folder) = path.parent() {
+            fs::create_folder_as_usual(folder)?;
+        }
+        fs::replace(&path, text.as_bytes())?;
+        Ok(fs::set_mode(&path, 0o644)?)
+    }
+}
+
+/// The first participant writes a file.
+fn writer() -> Value {
+    json!([
+        {"say": "I write the greeting."},
+        {"write": {"path": "greeting.txt", "text": "Hello from the first step.\n"}},
+        {"post": "greeting.txt is where the greeting lives"},
+        {"claim": "Write a greeting"},
+        {"end": true}
+    ])
+}
+
+/// The second one adds to it.
+fn reader() -> Value {
+    json!([
+        {"say": "I add a test for it."},
+        {"append": {"path": "greeting.txt", "text": "And a second line.\n"}},
+        {"write": {"path": "test.sh", "text": "grep -q Hello greeting.txt\n"}},
+        {"claim": "Add a test for the greeting"},
+        {"end": true}
+    ])
+}
