@@ -77,6 +77,6 @@ impl fmt::Display for Error {
 
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
-        self.source.as_deref().map(|source| source as &(dyn StdError + 'static))
+        self.source.as_deref().map(|source| -> &(dyn StdError + 'static) { source })
     }
 }

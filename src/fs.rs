@@ -171,13 +171,8 @@ impl Appender {
     }
 
     /// Returns the length of the file, in bytes.
-    pub(crate) fn len(&self) -> Result<u64> {
+    pub(crate) fn length(&self) -> Result<u64> {
         Ok(self.file.metadata().map_err(at("read", &self.path))?.len())
-    }
-
-    /// Tells whether the file is empty.
-    pub(crate) fn is_empty(&self) -> Result<bool> {
-        Ok(self.len()? == 0)
     }
 
     /// Appends bytes as they are, without a sync.

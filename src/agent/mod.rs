@@ -20,6 +20,6 @@ pub(crate) use exec::{Ended, GRACE, How, Listener, Program, PromptForm, TurnSpec
 pub(crate) use fake::play;
 pub(crate) use lines::Line;
 pub(crate) use pipes::Stream;
-pub(crate) use processes::{Process, find_by_state_folder};
-pub(crate) use protocol::{Ask, Decision, Event, Spent};
+pub(crate) use processes::find_by_state_folder;
+pub(crate) use protocol::{Decision, Event};
 pub(crate) use stop::Stop;

@@ -19,7 +19,7 @@ pub(crate) use error::Error;
 pub(crate) use go_back::{Caller, Request, go_back, plan_to};
 pub(crate) use list::Listing;
 pub(crate) use make::{Clean, NewCheckpoint, current_tree, make};
-pub(crate) use memory::{append_line as append_memory_line, path as memory_path};
+pub(crate) use memory::path as memory_path;
 pub(crate) use outcome::escape;
 pub use outcome::{Made, PlannedStep, RestorePlan, Restored};
 pub(crate) use target::Target;

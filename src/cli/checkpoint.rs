@@ -8,7 +8,7 @@ use crate::{Made, Project, Result};
 use std::process::ExitCode;
 
 /// Makes a checkpoint and prints its id.
-pub(super) fn run(project: &Project, command: &Command, output: &Output) -> Result<ExitCode> {
+pub(super) fn run(project: &Project, command: &Command, output: Output) -> Result<ExitCode> {
     let made = project.checkpoint(&command.message)?;
     match (&made, output.is_json()) {
         (made, true) => output.json(&made.checkpoint()),
@@ -21,7 +21,7 @@ pub(super) fn run(project: &Project, command: &Command, output: &Output) -> Resu
 }
 
 /// Names what was left out, up to twenty paths.
-pub(super) fn name_skipped(skipped: &[Skipped], output: &Output) {
+pub(super) fn name_skipped(skipped: &[Skipped], output: Output) {
     const MOST: usize = 20;
     for skipped in skipped.iter().take(MOST) {
         output.note(format_args!("not held: {} ({})", show(&skipped.path), skipped.reason));

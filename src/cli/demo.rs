@@ -9,25 +9,26 @@ use crate::config::{Environment, IGNORE_TEMPLATE, MEMORY_TEMPLATE, TEMPLATE};
 use crate::{Error, ErrorKind, Project, Result, fs};
 use serde_json::{Value, json};
 use std::ffi::OsString;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 /// How long one command of the demo may take.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// The stage of the demo: its folder, its repository, and this program.
-struct Stage<'a> {
+struct Stage {
     folder: PathBuf,
     repository: PathBuf,
     program: String,
     environment: Vec<(OsString, OsString)>,
     stop: Stop,
-    output: &'a Output,
+    output: Output,
 }
 
 /// Plays the demo.
-pub(super) fn run(output: &Output) -> Result<ExitCode> {
+pub(super) fn run(output: Output) -> Result<ExitCode> {
     let folder = tempfile::Builder::new().prefix("autodev-demo-").tempdir();
     let folder = folder.map_err(|source| fs::Error::new("create a folder in", &std::env::temp_dir(), source))?.keep();
     let folder = std::fs::canonicalize(&folder).map_err(|source| fs::Error::new("find", &folder, source))?;
@@ -50,7 +51,7 @@ fn environment(own: &Environment) -> Vec<(OsString, OsString)> {
     own.for_git()
 }
 
-impl Stage<'_> {
+impl Stage {
     /// Makes the repository, its remote, the configuration and the scripts.
     fn set(&self) -> Result<()> {
         self.output.note(format_args!("A project to play with: {}", self.repository.display()));
@@ -69,10 +70,8 @@ impl Stage<'_> {
         for (name, script) in [("writer", writer()), ("reader", reader())] {
             let file = format!(".autodev/{name}.json");
             self.write(&file, &script.to_string())?;
-            config.push_str(&format!(
-                "\n[[participants]]\nname = \"{name}\"\ncommand = [{}, \"fake-agent\", \"{file}\"]\n",
-                json!(self.program)
-            ));
+            let command = json!([self.program, "fake-agent", file]);
+            let _ = write!(config, "\n[[participants]]\nname = \"{name}\"\ncommand = {command}\n");
         }
         self.write(".autodev/config.toml", &config)
     }
@@ -118,7 +117,9 @@ impl Stage<'_> {
             Stream::Stderr if !as_it_goes => notes.push(line.to_owned()),
             _ => output.line(format_args!("  {line}")),
         })?;
-        notes.iter().for_each(|line| output.line(format_args!("  {line}")));
+        for line in &notes {
+            output.line(format_args!("  {line}"));
+        }
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 use std::process::ExitCode;
 
 /// Writes what is missing of `.autodev/`.
-pub(super) fn run(args: &Args, command: &Command, output: &Output) -> Result<ExitCode> {
+pub(super) fn run(args: &Args, command: &Command, output: Output) -> Result<ExitCode> {
     if command.schema {
         output.json(&schema());
         return Ok(ExitCode::SUCCESS);

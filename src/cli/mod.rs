@@ -32,7 +32,7 @@ pub fn program(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let output = Output::new(args.json, args.color);
-    match dispatch(&args, &output) {
+    match dispatch(&args, output) {
         Ok(code) => code,
         Err(error) => {
             output.error(&error);
@@ -41,7 +41,7 @@ pub fn program(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn dispatch(args: &Args, output: &Output) -> Result<ExitCode> {
+fn dispatch(args: &Args, output: Output) -> Result<ExitCode> {
     match &args.command {
         Command::Init(command) => init::run(args, command, output),
         Command::Run(command) => run::run(&open(args, output)?, command, output),
@@ -59,7 +59,7 @@ fn dispatch(args: &Args, output: &Output) -> Result<ExitCode> {
 }
 
 /// Opens the project and says what there is to say about that.
-fn open(args: &Args, output: &Output) -> Result<Project> {
+fn open(args: &Args, output: Output) -> Result<Project> {
     let project = Project::open(&args.project)?;
     for notice in project.notices().iter().cloned().chain(notice_cut_off(&project)?) {
         output.note(notice);

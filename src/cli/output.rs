@@ -16,6 +16,10 @@ pub(super) struct Output {
     json: bool,
 }
 
+#[expect(
+    clippy::unused_self,
+    reason = "where things are printed is a property of the output, also where it is not asked"
+)]
 impl Output {
     /// Prints as JSON or as text, with colours as asked for.
     pub(super) fn new(json: bool, color: Color) -> Self {

@@ -12,7 +12,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
 
 /// Lists the checkpoints, or goes back.
-pub(super) fn run(project: &Project, command: &Command, output: &Output) -> Result<ExitCode> {
+pub(super) fn run(project: &Project, command: &Command, output: Output) -> Result<ExitCode> {
     let Some(id) = &command.id else { return list(project, output) };
     match go(project, id, command, output) {
         Ok(()) => Ok(ExitCode::SUCCESS),
@@ -29,17 +29,17 @@ fn is_run_on(error: &Error) -> bool {
     error.kind() == ErrorKind::Busy && error.to_string() == crate::checkpoint::Error::RunIsOn.to_string()
 }
 
-fn list(project: &Project, output: &Output) -> Result<ExitCode> {
+fn list(project: &Project, output: Output) -> Result<ExitCode> {
     let listing = Listing::read(project).map_err(Error::from)?;
     if output.is_json() {
-        output.json(&listing.to_json())
+        output.json(&listing.to_json());
     } else {
-        output.text(&listing)
+        output.text(&listing);
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn go(project: &Project, id: &str, command: &Command, output: &Output) -> Result<()> {
+fn go(project: &Project, id: &str, command: &Command, output: Output) -> Result<()> {
     let paths = command.paths.iter().map(|path| inside(project.root(), path)).collect::<Result<Vec<_>>>()?;
     let request = Request { target: Target::from(id.to_owned()), paths, caller: Caller::User };
     if command.dry_run {
@@ -50,7 +50,7 @@ fn go(project: &Project, id: &str, command: &Command, output: &Output) -> Result
     Ok(())
 }
 
-fn print_plan(plan: &RestorePlan, output: &Output) {
+fn print_plan(plan: &RestorePlan, output: Output) {
     if output.is_json() {
         return output.json(&json!({
             "label": plan.label, "commit": plan.commit, "branch": plan.branch, "parks": plan.parks, "steps": plan.steps,
@@ -63,7 +63,7 @@ fn print_plan(plan: &RestorePlan, output: &Output) {
     output.note(format_args!("{} to change; {parks}; nothing was changed", plan.steps.len()));
 }
 
-fn print_restored(restored: &Restored, output: &Output) {
+fn print_restored(restored: &Restored, output: Output) {
     if output.is_json() {
         output.json(&json!({
             "restored": restored.to_string(), "label": restored.label, "commit": restored.commit,
@@ -78,7 +78,7 @@ fn print_restored(restored: &Restored, output: &Output) {
     for checkpoint in &restored.replaced {
         super::checkpoint::name_skipped(&checkpoint.skipped, output);
     }
-    for checkpoint in restored.replaced.first() {
+    if let Some(checkpoint) = restored.replaced.first() {
         output.note(format_args!("to go back again: autodev restore {}", checkpoint.id));
     }
 }

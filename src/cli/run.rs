@@ -9,9 +9,9 @@ use serde_json::json;
 use std::process::ExitCode;
 
 /// Prints what happens on standard error, one line each.
-struct Lines<'a>(&'a Output);
+struct Lines(Output);
 
-impl Watcher for Lines<'_> {
+impl Watcher for Lines {
     fn say(&mut self, text: String) {
         for line in text.lines() {
             self.0.note(crate::checkpoint::escape(line));
@@ -20,7 +20,7 @@ impl Watcher for Lines<'_> {
 }
 
 /// Runs the participants on a task.
-pub(super) fn run(project: &Project, command: &Command, output: &Output) -> Result<ExitCode> {
+pub(super) fn run(project: &Project, command: &Command, output: Output) -> Result<ExitCode> {
     let stop = Stop::on_signals()?;
     let request = Request { task: command.task.clone(), participant: command.participant.clone() };
     let outcome = run::run(project, &request, &stop, &mut Lines(output)).map_err(Error::from)?;
@@ -32,7 +32,7 @@ pub(super) fn run(project: &Project, command: &Command, output: &Output) -> Resu
     })
 }
 
-fn report(outcome: &Outcome, output: &Output) {
+fn report(outcome: &Outcome, output: Output) {
     let ids: Vec<String> = outcome.checkpoints.iter().map(|checkpoint| checkpoint.id.to_string()).collect();
     let (state, problem) = match &outcome.finished {
         Finished::Done => ("done", None),
@@ -51,7 +51,7 @@ fn report(outcome: &Outcome, output: &Output) {
 }
 
 /// Ends the run that is on.
-pub(super) fn stop(project: &Project, output: &Output) -> Result<ExitCode> {
+pub(super) fn stop(project: &Project, output: Output) -> Result<ExitCode> {
     let stopped = run::stop(project).map_err(Error::from)?;
     match (&stopped, output.is_json()) {
         (stopped, true) => output.json(&json!({ "stopped": stopped })),

@@ -55,8 +55,6 @@ pub(crate) struct Environment {
     pub(crate) participant: Option<String>,
     /// `AUTODEV_STATE`, the state folder, set inside a participant's turn.
     pub(crate) state: Option<PathBuf>,
-    /// Whether `NO_COLOR` asks for output without colour.
-    pub(crate) no_color: bool,
     /// `AUTODEV_TEST_NOW`, RFC 3339: the moment at which tests let the clock stand.
     pub(crate) autodev_clock: Option<DateTime<Utc>>,
 }
@@ -89,7 +87,6 @@ impl Environment {
             turn: text("AUTODEV_TURN"),
             participant: text("AUTODEV_PARTICIPANT"),
             state: path("AUTODEV_STATE"),
-            no_color: filled("NO_COLOR").is_some(),
             autodev_clock: text("AUTODEV_TEST_NOW").and_then(|moment| moment.parse().ok()),
             variables,
         }
@@ -208,9 +205,8 @@ mod tests {
         assert_eq!(environment.turn.as_deref(), Some("t3"));
         assert_eq!(environment.participant.as_deref(), Some("builder"));
         assert_eq!(environment.state, Some("/p/.git/autodev".into()));
-        assert!(environment.no_color);
         let empty = Environment::from_pairs([("AUTODEV_RUN", ""), ("NO_COLOR", ""), ("AUTODEV_STATE_DIR", "")]);
-        assert_eq!((empty.run, empty.state_dir_override, empty.no_color), (None, None, false));
+        assert_eq!((empty.run, empty.state_dir_override), (None, None));
     }
 
     #[test]

@@ -20,9 +20,8 @@ pub(crate) use index::{EntryFlags, IndexEntry, IndexView, same_contents};
 pub(crate) use lock::IndexLock;
 pub(crate) use objects::{Change, Signature, TreeChange};
 pub(crate) use open::{Opened, open};
-pub(crate) use operation::Operation;
 pub(crate) use refs::{Expect, Head, RefUpdate, Target};
-pub(crate) use worktree::{Status, StatusChange};
+pub(crate) use worktree::Status;
 
 use program::Program;
 use std::path::{Path, PathBuf};

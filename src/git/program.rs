@@ -17,7 +17,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 /// The time after which a call is ended: long enough for a filter driver with gigabytes to move.
-const LIMIT: Duration = Duration::from_secs(30 * 60);
+const LIMIT: Duration = Duration::from_mins(30);
 
 /// Settings that keep git from starting anything of the user's and from writing in ways that are not asked for.
 ///

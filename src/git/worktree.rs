@@ -161,8 +161,8 @@ fn parse_status(output: &[u8]) -> Option<Status> {
             // 1 XY sub mH mI mW hH hI path
             b'1' => {
                 let fields: Vec<&[u8]> = rest.splitn(8, |byte| *byte == b' ').collect();
-                let (states, path) = (*fields.first()?, *fields.get(7)?);
-                let in_work_tree = *states.get(1)?;
+                let (pair, path) = (*fields.first()?, *fields.get(7)?);
+                let in_work_tree = *pair.get(1)?;
                 if in_work_tree != b'.' {
                     status.changed.push(StatusChange {
                         path: path.into(),
@@ -187,7 +187,7 @@ mod tests {
     #[test]
     fn a_status_is_read_with_blanks_and_line_feeds_in_names() {
         let output = b"1 .M N... 100644 100644 100644 aa bb a b\nc\0? new \0? inner/\0! target/\0! x.log\0\
-            1 AD N... 000000 100644 000000 00 bb gone\01 A. N... 000000 100644 100644 00 bb staged\0\
+            1 AD N... 000000 100644 000000 00 bb gone\x001 A. N... 000000 100644 100644 00 bb staged\0\
             1 .M SC.. 160000 160000 160000 aa bb sub\0u UU N... 100644 100644 100644 100644 a b c both\0";
         let status = parse_status(output).unwrap();
         let changed = |path: &str, gone, submodule| StatusChange { path: path.into(), gone, submodule };

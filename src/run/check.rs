@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 /// How long a verify command may take.
-const LIMIT: Duration = Duration::from_secs(30 * 60);
+const LIMIT: Duration = Duration::from_mins(30);
 
 /// How much of a failing command's output goes on the thread, in lines.
 const TAIL: usize = 20;

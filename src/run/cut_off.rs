@@ -7,7 +7,7 @@ use serde_json::json;
 use std::time::Duration;
 
 /// How long `stop` waits for a run to end its participants.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Sets the state to idle when it names a run whose process is gone; says so.
 pub(crate) fn notice_cut_off(project: &Project) -> Result<Option<String>> {

@@ -225,7 +225,7 @@ impl Driver<'_> {
         let (project, run, stop, task) = (self.project, self.run.clone(), self.stop, self.task.clone());
         let mut say = |text: String| self.watcher.say(text);
         let taking =
-            Turn { project, participant: &participant, run: &run, turn: &turn, attempt, task: task.as_deref(), seen };
+            Turn { project, participant: &participant, run: &run, id: &turn, attempt, task: task.as_deref(), seen };
         let end = taking.take(stop, &mut say)?;
         self.project.event("turn_ended", json!({"run": self.run, "turn": turn, "end": describe(&end)}))?;
         self.turn = Some(turn);

@@ -95,7 +95,7 @@ impl Machine {
             Event::Passed { verified } => {
                 vec![Effect::Credit { participant: self.participant, claim: self.claim.clone(), verified }]
             }
-            Event::TurnEnded(TurnEnd::NoClaim(reason)) | Event::Refused(reason) => self.refuse(reason),
+            Event::TurnEnded(TurnEnd::NoClaim(reason)) | Event::Refused(reason) => self.refuse(&reason),
             Event::Credited => {
                 self.participant += 1;
                 self.attempt = 0;
@@ -116,8 +116,8 @@ impl Machine {
         vec![Effect::StartTurn { participant: self.participant, attempt: self.attempt }]
     }
 
-    fn refuse(&mut self, reason: String) -> Vec<Effect> {
-        let mut effects = vec![Effect::Tell { participant: self.participant, reason: reason.clone() }];
+    fn refuse(&mut self, reason: &str) -> Vec<Effect> {
+        let mut effects = vec![Effect::Tell { participant: self.participant, reason: reason.to_owned() }];
         if self.attempt >= self.max_attempts {
             let attempts =
                 if self.max_attempts == 1 { "1 attempt".to_owned() } else { format!("{} attempts", self.max_attempts) };

@@ -21,4 +21,4 @@ pub(crate) use driver::{Outcome, Request, Watcher, run};
 pub(crate) use error::Error;
 pub(crate) use machine::Finished;
 pub(crate) use status::Status;
-pub(crate) use thread::{post, read as read_thread};
+pub(crate) use thread::post;

@@ -27,7 +27,7 @@ impl Session {
         let folder = project.state().file("sessions");
         fs::create_folder(&folder)?;
         let file = Appender::open(&folder.join(format!("{run}-{participant}.jsonl")))?;
-        let left = MOST.saturating_sub(file.len()?);
+        let left = MOST.saturating_sub(file.length()?);
         Ok(Self { file, turn: turn.to_owned(), left, failed: None })
     }
 

@@ -22,7 +22,7 @@ pub(super) struct Turn<'a> {
     pub(super) project: &'a Project,
     pub(super) participant: &'a Participant,
     pub(super) run: &'a str,
-    pub(super) turn: &'a str,
+    pub(super) id: &'a str,
     pub(super) attempt: u32,
     pub(super) task: Option<&'a str>,
     pub(super) seen: Option<u64>,
@@ -31,7 +31,7 @@ pub(super) struct Turn<'a> {
 impl Turn<'_> {
     /// Gives the turn and returns how it ended.
     pub(super) fn take(&self, stop: &Stop, say: &mut dyn FnMut(String)) -> Result<TurnEnd> {
-        let session = Session::open(self.project, self.run, self.turn, &self.participant.name)?;
+        let session = Session::open(self.project, self.run, self.id, &self.participant.name)?;
         let spec = self.spec()?;
         let mut ears = Ears { turn: self, session, say, odd: Vec::new(), failed: None };
         let ended = run_turn(&spec, stop, &mut ears);
@@ -75,7 +75,7 @@ impl Turn<'_> {
                 PromptFormat::Text => PromptForm::Text,
             },
             run: self.run.to_owned(),
-            turn: self.turn.to_owned(),
+            turn: self.id.to_owned(),
             attempt: self.attempt,
             prompt: prompt(parts),
         })
@@ -84,7 +84,7 @@ impl Turn<'_> {
     /// The allow-listed environment, the run's own variables, and this program in `PATH`.
     pub(super) fn environment(&self) -> Vec<(OsString, OsString)> {
         let mut environment = environment(self.project, self.run, &self.participant.env);
-        for (name, value) in [("AUTODEV_TURN", self.turn), ("AUTODEV_PARTICIPANT", &self.participant.name)] {
+        for (name, value) in [("AUTODEV_TURN", self.id), ("AUTODEV_PARTICIPANT", &self.participant.name)] {
             environment.push((name.into(), value.into()));
         }
         environment
@@ -125,7 +125,7 @@ impl Turn<'_> {
         let ours = |post: &&Post| {
             post.kind == PostKind::Claim
                 && post.run.as_deref() == Some(self.run)
-                && post.turn.as_deref() == Some(self.turn)
+                && post.turn.as_deref() == Some(self.id)
                 && post.author == self.participant.name
         };
         Ok(posts.iter().rev().find(ours).map(|post| post.text.clone()))
@@ -137,7 +137,7 @@ impl Turn<'_> {
             n: 0,
             time: self.project.clock().now(),
             run: Some(self.run.to_owned()),
-            turn: Some(self.turn.to_owned()),
+            turn: Some(self.id.to_owned()),
             author: self.participant.name.clone(),
             kind,
             text,
@@ -208,7 +208,7 @@ impl Listener for Ears<'_> {
             }
             Event::Spent(spent) => {
                 let fields = json!({
-                    "run": self.turn.run, "turn": self.turn.turn, "participant": name,
+                    "run": self.turn.run, "turn": self.turn.id, "participant": name,
                     "input": spent.input, "output": spent.output, "usd": spent.usd,
                 });
                 let done = self.turn.project.event("spent", fields).map_err(Into::into);

@@ -1,6 +1,6 @@
 //! The ledger: `checkpoints.json`, the list of all checkpoints of a project.
 
-use super::{Checkpoint, CheckpointId, Error, StateFolder, VERSION, error::Result};
+use super::{Checkpoint, Error, StateFolder, VERSION, error::Result};
 use crate::fs;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -52,11 +52,6 @@ impl Ledger {
             return Err(Error::Newer { path: path(state), found: self.version, known: VERSION });
         }
         Ok(())
-    }
-
-    /// Returns the entry with an id.
-    pub(crate) fn try_find(&self, id: CheckpointId) -> Option<&Checkpoint> {
-        self.checkpoints.iter().find(|checkpoint| checkpoint.id == id)
     }
 }
 

@@ -14,7 +14,7 @@ mod records;
 mod status;
 
 pub(crate) use counters::Counters;
-pub(crate) use error::{Error, Result};
+pub(crate) use error::Error;
 pub(crate) use folder::StateFolder;
 pub(crate) use ledger::Ledger;
 pub use records::{Checkpoint, CheckpointId, CheckpointKind, SkipReason, Skipped};

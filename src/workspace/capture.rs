@@ -26,8 +26,6 @@ pub(crate) struct Captured {
     pub(crate) tree_id: ObjectId,
     /// What was in scope and is not held, by path.
     pub(crate) skipped: Vec<Skipped>,
-    /// What the ignore rules leave out: files, and whole folders with a `/` at the end.
-    pub(crate) ignored: HashSet<BString>,
     /// The user's index.
     pub(crate) user_index: Option<IndexView>,
     /// An index that stands for the work tree, with stat data.
@@ -83,8 +81,7 @@ pub(crate) fn capture(repository: &Repository, state: &StateFolder, scope: &Scop
     skipped.sort_by(|left, right| left.path.cmp(&right.path));
     skipped.dedup_by(|left, right| left.path == right.path);
     index.remember()?;
-    let ignored = status.ignored.into_iter().collect();
-    Ok(Captured { head, head_tree_id, tree_id, skipped, ignored, user_index, index })
+    Ok(Captured { head, head_tree_id, tree_id, skipped, user_index, index })
 }
 
 /// Reads the user's index, spelled out where it is sparse.

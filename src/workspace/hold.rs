@@ -48,13 +48,14 @@ pub(crate) struct RawFile {
 pub(crate) fn index_tree(repository: &Repository, state: &StateFolder, captured: &Captured) -> Result<ObjectId> {
     match &captured.user_index {
         None => Ok(repository.empty_tree()),
-        Some(index) => match index.known_tree() {
-            Some(tree_id) => Ok(tree_id),
-            None => {
+        Some(index) => {
+            if let Some(tree_id) = index.known_tree() {
+                Ok(tree_id)
+            } else {
                 let copy = ScratchIndex::copy_of(state, &repository.index_path(), "staged")?;
                 Ok(repository.write_tree(copy.path())?)
             }
-        },
+        }
     }
 }
 

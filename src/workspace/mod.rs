@@ -21,5 +21,5 @@ pub(crate) use error::{Error, show};
 pub(crate) use hold::{Hold, hold, index_tree, read_back, require_no_conflict};
 pub(crate) use plan::{Plan, plan};
 pub use project::Project;
-pub(crate) use scope::{OURS, Scope};
+pub(crate) use scope::OURS;
 pub(crate) use scratch::ScratchIndex;

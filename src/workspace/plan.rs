@@ -148,12 +148,11 @@ impl Search<'_> {
         let skipped = self.captured.skipped.iter().find(|skipped| skipped.path == path).map(|skipped| skipped.reason);
         let reason = skipped.or_else(|| self.scope.reason_to_skip(path)).map(|reason| reason.to_string());
         let reason = reason.or_else(|| self.scope.never_holds(path).then(|| "it belongs to autodev itself".to_owned()));
-        match reason {
-            Some(what) => Err(Error::InTheWay { path: path.to_owned(), what }),
-            None => {
-                found.insert(path.to_owned());
-                Ok(())
-            }
+        if let Some(what) = reason {
+            Err(Error::InTheWay { path: path.to_owned(), what })
+        } else {
+            found.insert(path.to_owned());
+            Ok(())
         }
     }
 }

@@ -187,23 +187,20 @@ fn find_state(
         return Ok((StateFolder::at(path), notices));
     };
     let outside = StateFolder::at(state_home);
-    match repository {
-        Some(repository) => {
-            let inside = StateFolder::at(repository.git_dir().join("autodev"));
-            if outside.path().is_dir() && !inside.path().exists() && fs::rename(outside.path(), inside.path()).is_ok() {
-                notices.push(format!("the state of this folder was moved into {}", inside.path().display()));
-            }
-            Ok((inside, notices))
+    if let Some(repository) = repository {
+        let inside = StateFolder::at(repository.git_dir().join("autodev"));
+        if outside.path().is_dir() && !inside.path().exists() && fs::rename(outside.path(), inside.path()).is_ok() {
+            notices.push(format!("the state of this folder was moved into {}", inside.path().display()));
         }
-        None => {
-            let known = outside.file("project.json").exists();
-            if known && !Counters::load(&outside, root)?.belongs_to(root) {
-                let aside = outside.path().with_extension(format!("old-{}", crate::clock::compact(clock.now())));
-                fs::rename(outside.path(), &aside)?;
-                notices.push(format!("another folder was here before; its state was set aside as {}", aside.display()));
-            }
-            Ok((outside, notices))
+        Ok((inside, notices))
+    } else {
+        let known = outside.file("project.json").exists();
+        if known && !Counters::load(&outside, root)?.belongs_to(root) {
+            let aside = outside.path().with_extension(format!("old-{}", crate::clock::compact(clock.now())));
+            fs::rename(outside.path(), &aside)?;
+            notices.push(format!("another folder was here before; its state was set aside as {}", aside.display()));
         }
+        Ok((outside, notices))
     }
 }
 
