@@ -5,16 +5,19 @@
 //! nothing has changed but refs that hold, which go again when something fails; after that, a failure
 //! gives everything back path by path.
 
+mod branches;
+mod replaced;
+
 use super::book::Book;
 use super::error::{Error, Result};
-use super::make::{note_operation, refuse_operation, short_branch};
+use super::make::{note_operation, refuse_operation};
 use super::outcome::{PlannedStep, RestorePlan, Restored, escape};
 use super::paths::select;
 use super::target::{Found, Target, find};
 use crate::agent;
 use crate::fs::Lock;
-use crate::git::{Expect, Head, IndexLock, RefUpdate, Repository, Target as RefTarget};
-use crate::state::{Checkpoint, CheckpointKind, OperationKind, StateRecord};
+use crate::git::{IndexLock, RefUpdate, Repository, Target as RefTarget};
+use crate::state::{Checkpoint, OperationKind, StateRecord};
 use crate::workspace::{
     Captured, Hold, OURS, Plan, Project, ScratchIndex, bring_over, capture, compare, give_back_because, hold,
     index_tree, plan, read_back, require_no_conflict,
@@ -249,84 +252,6 @@ impl Look<'_> {
             repository.set_in_index(next.path(), &wanted)?;
         }
         Ok(())
-    }
-
-    /// How HEAD and the checkpoint's branch move. Another branch that is checked out stays where it is.
-    fn ref_updates(&self) -> Vec<RefUpdate> {
-        let (head, to) = (&self.captured.head, self.found.commit_id);
-        let now = match head {
-            Head::Branch { name, .. } => RefTarget::Ref(name.clone()),
-            Head::Detached { commit_id } => RefTarget::Commit(*commit_id),
-        };
-        let switch =
-            |to| RefUpdate { name: "HEAD".into(), to: Some(to), expect: Expect::Value(now.clone()), through: false };
-        match &self.found.branch {
-            Some(branch) if head.branch() == Some(branch) => vec![RefUpdate::head(head.commit_id(), to)],
-            Some(branch) => vec![RefUpdate::moved(branch, self.tip, to), switch(RefTarget::Ref(branch.clone()))],
-            None => vec![switch(RefTarget::Commit(to))],
-        }
-    }
-
-    fn switch_note(&self) -> Option<String> {
-        let name = |branch: &str| branch.trim_start_matches("refs/heads/").to_owned();
-        let now = self.captured.head.branch();
-        match (now, self.found.branch.as_deref()) {
-            (now, to) if now == to => None,
-            (now, Some(to)) => {
-                let from = now.map_or_else(|| "a detached HEAD".to_owned(), name);
-                Some(format!("switched to branch {} ({from} stays where it is)", name(to)))
-            }
-            (Some(now), None) => Some(format!("HEAD is detached, as it was then ({} stays where it is)", name(now))),
-            (None, None) => None,
-        }
-    }
-
-    /// Makes the commits and entries for what is replaced: changed work, and tips that no entry holds.
-    fn replaced(&self, book: &mut Book<'_>) -> Result<(Option<(String, ObjectId)>, Vec<Checkpoint>)> {
-        let label = format!("before restore to \"{}\"", self.found.label);
-        let head = &self.captured.head;
-        let mut replaced = Vec::new();
-        let mut parked = None;
-        if self.captured.is_changed() {
-            let wanted = format!("pre-restore-{}", crate::clock::compact(self.project.clock().now()));
-            let branch = self.repository.free_branch(&self.project.config().branch_prefix, &wanted)?;
-            let parents: Vec<ObjectId> = head.commit_id().into_iter().collect();
-            let message = format!("autodev: {label}\n");
-            let commit_id =
-                self.repository.write_commit(self.captured.tree_id, &parents, &message, self.project.signature())?;
-            replaced.push((commit_id, short_branch(head)));
-            parked = Some((branch, commit_id));
-        } else if let Some(commit_id) = head.commit_id().filter(|id| self.whole && book.holding(*id).is_none()) {
-            replaced.push((commit_id, short_branch(head)));
-        }
-        let left = self.tip.filter(|tip| {
-            self.whole && *tip != self.found.commit_id && Some(*tip) != head.commit_id() && book.holding(*tip).is_none()
-        });
-        if let (Some(tip), Some(branch)) = (left, &self.found.branch) {
-            replaced.push((tip, Some(branch.trim_start_matches("refs/heads/").to_owned())));
-        }
-        let entries = replaced.into_iter().map(|(commit, branch)| {
-            Ok(Checkpoint {
-                id: book.next_id()?,
-                commit,
-                label: label.clone(),
-                kind: CheckpointKind::PreRestore,
-                time: self.project.clock().now(),
-                task: None,
-                run: None,
-                turn: None,
-                participant: None,
-                branch,
-                verified: None,
-                skipped: if Some(commit) == parked.as_ref().map(|(_, id)| *id) {
-                    self.captured.skipped.clone()
-                } else {
-                    Vec::new()
-                },
-                extra: serde_json::Map::new(),
-            })
-        });
-        Ok((parked.clone(), entries.collect::<Result<_>>()?))
     }
 
     /// Says what was written and removed, and what was set aside.
