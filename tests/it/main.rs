@@ -1,1 +1,10 @@
-//! One binary for all stories.
+//! One binary for all stories: each file is one, and its tests are sentences that are true of the program.
+//!
+//! Every story runs the program itself in a sandbox of its own (`sandbox`), next to the real git, which judges
+//! what came of it. Nothing here knows how the program is made inside, but for `arrows`, which reads its rooms.
+#![allow(clippy::disallowed_methods, reason = "tests make the files and start the programs that they need")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "a test that cannot go on has failed")]
+#![allow(clippy::needless_pass_by_value, reason = "helpers take what reads best in a sentence")]
+
+mod arrows;
+mod sandbox;

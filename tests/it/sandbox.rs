@@ -1,0 +1,396 @@
+//! The sandbox: a temporary folder with a home of its own, in which git and the program see nothing else.
+//!
+//! The environment is cleared but for `PATH`; git's system configuration is off, its global one names a person;
+//! language, time zone and dates are fixed. The real git judges: `fsck` finds nothing, and the tree of a
+//! checkpoint is the one that `git add -A; git write-tree` gives with the same exclusions.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::rc::Rc;
+
+/// The moment at which the clock of a sandbox stands, unless a test says otherwise.
+pub(crate) const NOW: &str = "2026-11-30T12:00:00Z";
+
+/// A temporary folder with a home; it goes away with the last repository in it.
+#[derive(Debug, Clone)]
+pub(crate) struct Sandbox {
+    folder: Rc<tempfile::TempDir>,
+}
+
+impl Sandbox {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::Builder::new().prefix("it-").tempdir().unwrap();
+        for name in ["home", "tmp", "config", "state", "cache", "data"] {
+            std::fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let global = "[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n";
+        std::fs::write(folder.path().join("home/.gitconfig"), global).unwrap();
+        Self { folder: Rc::new(folder) }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Makes a folder that is no repository.
+    pub(crate) fn folder(&self, name: &str) -> Repo {
+        let root = self.path().join(name);
+        std::fs::create_dir_all(&root).unwrap();
+        let root = std::fs::canonicalize(root).unwrap();
+        Repo { sandbox: self.clone(), root }
+    }
+
+    /// Makes an empty repository.
+    pub(crate) fn repository(&self, name: &str) -> Repo {
+        let repo = self.folder(name);
+        repo.git(["init", "-q"]);
+        repo
+    }
+
+    fn environment(&self) -> Vec<(OsString, OsString)> {
+        let place = |name: &str| self.path().join(name).into_os_string();
+        vec![
+            ("PATH".into(), std::env::var_os("PATH").unwrap_or_default()),
+            ("HOME".into(), place("home")),
+            ("TMPDIR".into(), place("tmp")),
+            ("XDG_CONFIG_HOME".into(), place("config")),
+            ("XDG_STATE_HOME".into(), place("state")),
+            ("XDG_CACHE_HOME".into(), place("cache")),
+            ("XDG_DATA_HOME".into(), place("data")),
+            ("GIT_CONFIG_NOSYSTEM".into(), "1".into()),
+            ("LC_ALL".into(), "C".into()),
+            ("TZ".into(), "UTC".into()),
+            ("COLUMNS".into(), "100".into()),
+        ]
+    }
+}
+
+/// A repository with a first commit: two files on `main`.
+pub(crate) fn repository_with_a_commit() -> Repo {
+    let repo = Sandbox::new().repository("project");
+    repo.write("a.txt", "a\n");
+    repo.write("src/b.txt", "b\n");
+    repo.commit("first");
+    repo
+}
+
+/// A folder of a sandbox, most often a repository.
+#[derive(Debug, Clone)]
+pub(crate) struct Repo {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) root: PathBuf,
+}
+
+impl Repo {
+    pub(crate) fn path(&self, path: impl AsRef<OsStr>) -> PathBuf {
+        self.root.join(path.as_ref())
+    }
+
+    /// Writes a file and makes the folders above it.
+    pub(crate) fn write(&self, path: impl AsRef<OsStr>, bytes: impl AsRef<[u8]>) {
+        let path = self.path(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, bytes).unwrap();
+    }
+
+    pub(crate) fn read(&self, path: impl AsRef<OsStr>) -> Vec<u8> {
+        let path = self.path(path);
+        std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    pub(crate) fn text(&self, path: impl AsRef<OsStr>) -> String {
+        String::from_utf8(self.read(path)).unwrap()
+    }
+
+    pub(crate) fn has(&self, path: impl AsRef<OsStr>) -> bool {
+        std::fs::symlink_metadata(self.path(path)).is_ok()
+    }
+
+    pub(crate) fn remove(&self, path: impl AsRef<OsStr>) {
+        let path = self.path(path);
+        let metadata = std::fs::symlink_metadata(&path).unwrap();
+        if metadata.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) }.unwrap();
+    }
+
+    /// Prepares a program in the root of the repository, with nothing of the outside but `PATH`.
+    pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.root).env_clear().envs(self.sandbox.environment()).stdin(Stdio::null());
+        command.env("GIT_AUTHOR_DATE", "2026-11-30T10:00:00Z").env("GIT_COMMITTER_DATE", "2026-11-30T10:00:00Z");
+        command
+    }
+
+    /// Runs git, which must succeed; returns what it printed, without the last line feed.
+    pub(crate) fn git<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> String {
+        let mut command = self.command("git");
+        command.args(arguments);
+        succeeded(command)
+    }
+
+    /// Runs a shell script, which must succeed; returns what it printed, without the last line feed.
+    pub(crate) fn sh(&self, script: &str) -> String {
+        let mut command = self.command("sh");
+        command.args(["-euc", script]);
+        succeeded(command)
+    }
+
+    /// Adds everything and commits it as the user would.
+    pub(crate) fn commit(&self, message: &str) -> String {
+        self.git(["add", "-A"]);
+        self.git(["commit", "-q", "-m", message]);
+        self.rev("HEAD")
+    }
+
+    /// Returns the full id of a commit, tree or blob.
+    pub(crate) fn rev(&self, name: &str) -> String {
+        self.git(["rev-parse", "--verify", name])
+    }
+
+    /// Returns the first seven digits of a commit.
+    pub(crate) fn short(&self, name: &str) -> String {
+        self.rev(name)[..7].to_owned()
+    }
+
+    /// Runs the program.
+    pub(crate) fn autodev<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Ran {
+        self.autodev_at(NOW, arguments)
+    }
+
+    /// Runs the program at a moment of its clock.
+    pub(crate) fn autodev_at<S: AsRef<OsStr>>(&self, now: &str, arguments: impl IntoIterator<Item = S>) -> Ran {
+        self.autodev_with(&[("AUTODEV_TEST_NOW", now)], arguments)
+    }
+
+    /// Runs the program with more variables.
+    pub(crate) fn autodev_with<S: AsRef<OsStr>>(
+        &self,
+        variables: &[(&str, &str)],
+        arguments: impl IntoIterator<Item = S>,
+    ) -> Ran {
+        let mut command = self.program();
+        command.envs(variables.iter().copied()).args(arguments);
+        Ran::of(command)
+    }
+
+    /// Prepares the program itself.
+    pub(crate) fn program(&self) -> Command {
+        let mut command = self.command(env!("CARGO_BIN_EXE_autodev"));
+        command.env_remove("GIT_AUTHOR_DATE").env_remove("GIT_COMMITTER_DATE").env("AUTODEV_TEST_NOW", NOW);
+        command
+    }
+
+    /// Makes a checkpoint and returns its id.
+    pub(crate) fn checkpoint(&self, label: &str) -> String {
+        self.autodev(["checkpoint", "-m", label]).ok().stdout.trim_end().to_owned()
+    }
+
+    /// Returns the list as JSON.
+    pub(crate) fn list(&self) -> Vec<serde_json::Value> {
+        let listed = self.autodev(["restore", "--json"]).ok();
+        serde_json::from_str::<serde_json::Value>(&listed.stdout).unwrap().as_array().unwrap().clone()
+    }
+
+    /// Lets the real git judge: the object store is sound and the index can be read.
+    #[track_caller]
+    pub(crate) fn judge(&self) {
+        let output = self.command("git").args(["fsck", "--strict", "--no-dangling"]).output().unwrap();
+        let said = [output.stdout, output.stderr].concat();
+        let said = String::from_utf8_lossy(&said);
+        let complaints: Vec<&str> = said.lines().filter(|line| !line.starts_with("notice: ")).collect();
+        assert!(output.status.success() && complaints.is_empty(), "git fsck: {said}");
+        self.git(["status", "--porcelain=v2"]);
+    }
+
+    /// Returns the tree that git makes of everything here but `.autodev` and `exclusions`, whatever it cached.
+    pub(crate) fn expected_tree(&self, exclusions: &[&str]) -> String {
+        let index = self.sandbox.path().join("tmp/throw-away-index");
+        let script = "git ls-files -s -z | GIT_INDEX_FILE=$INDEX git update-index -z --index-info
+            GIT_INDEX_FILE=$INDEX git -c core.safecrlf=false -c advice.addEmbeddedRepo=false add -A -- \"$@\"
+            GIT_INDEX_FILE=$INDEX git write-tree
+            rm -f $INDEX";
+        let excluded = [".autodev"].iter().chain(exclusions).map(|path| format!(":(top,exclude,literal){path}"));
+        let mut command = self.command("sh");
+        command.env("INDEX", index).args(["-euc", script, "sh", ":/"]).args(excluded);
+        succeeded(command)
+    }
+
+    /// Looks at everything that must not change when a command refuses.
+    pub(crate) fn look(&self) -> Look {
+        Look::at(self)
+    }
+
+    /// Returns what git says about the work tree.
+    pub(crate) fn status(&self) -> String {
+        self.git(["status", "--porcelain=v2", "-uall"])
+    }
+}
+
+fn succeeded(mut command: Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success(),
+        "{command:?}: {}\n{}{}",
+        output.status,
+        text(&output.stdout),
+        text(&output.stderr)
+    );
+    text(&output.stdout).trim_end_matches('\n').to_owned()
+}
+
+/// How a run of the program ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    /// Runs a prepared command to its end.
+    pub(crate) fn of(mut command: Command) -> Self {
+        let Output { status, stdout, stderr } = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Self { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+    }
+
+    /// Asserts that it did what it was asked for.
+    #[track_caller]
+    pub(crate) fn ok(self) -> Self {
+        self.fails(0)
+    }
+
+    /// Asserts the exit code.
+    #[track_caller]
+    pub(crate) fn fails(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "stdout: {}\nstderr: {}", self.stdout, self.stderr);
+        self
+    }
+
+    /// Asserts that a whole line stands on standard output.
+    #[track_caller]
+    pub(crate) fn says(self, line: &str) -> Self {
+        assert!(self.stdout.lines().any(|said| said == line), "{line:?} is not in {:?}", self.stdout);
+        self
+    }
+
+    /// Asserts that a whole line stands on standard error.
+    #[track_caller]
+    pub(crate) fn complains(self, line: &str) -> Self {
+        assert!(self.stderr.lines().any(|said| said == line), "{line:?} is not in {:?}", self.stderr);
+        self
+    }
+
+    /// Asserts that standard error has some words in it.
+    #[track_caller]
+    pub(crate) fn mentions(self, words: &str) -> Self {
+        assert!(self.stderr.contains(words), "{words:?} is not in {:?}", self.stderr);
+        self
+    }
+}
+
+/// Everything that must not change when a command refuses: HEAD, refs, index, settings, and all files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Look {
+    lines: BTreeMap<String, String>,
+}
+
+impl Look {
+    fn at(repo: &Repo) -> Self {
+        let mut lines = BTreeMap::new();
+        let git_dir = PathBuf::from(repo.git(["rev-parse", "--absolute-git-dir"]));
+        for name in ["HEAD", "index", "config", "packed-refs", "logs/HEAD", "index.lock", "MERGE_HEAD", "info/exclude"]
+        {
+            lines.insert(format!("{name} in the git folder"), seen(&git_dir.join(name)));
+        }
+        for folder in ["refs", "hooks", "logs"] {
+            walk(&git_dir.join(folder), &mut lines);
+        }
+        walk(&repo.root, &mut lines);
+        Self { lines }
+    }
+
+    /// Returns the paths below the root that are files or links, with what they are.
+    pub(crate) fn of_files(repo: &Repo) -> Self {
+        let mut lines = BTreeMap::new();
+        walk(&repo.root, &mut lines);
+        Self { lines }
+    }
+
+    /// Asserts that everything is as it was.
+    #[track_caller]
+    pub(crate) fn assert_same(&self, repo: &Repo) {
+        self.compare(&Self::at(repo));
+    }
+
+    #[track_caller]
+    pub(crate) fn compare(&self, now: &Self) {
+        let names: std::collections::BTreeSet<&String> = self.lines.keys().chain(now.lines.keys()).collect();
+        let differing: Vec<String> = names
+            .into_iter()
+            .filter(|name| self.lines.get(*name) != now.lines.get(*name))
+            .map(|name| format!("{name}: {:?} -> {:?}", self.lines.get(name), now.lines.get(name)))
+            .collect();
+        assert!(differing.is_empty(), "something changed:\n{}", differing.join("\n"));
+    }
+}
+
+/// Walks a folder without following links; the git folder and objects are looked at by others.
+fn walk(folder: &Path, lines: &mut BTreeMap<String, String>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name() == ".git" && entry.path().parent() == Some(folder) && folder.join(".git/HEAD").exists() {
+            continue;
+        }
+        if entry.file_type().unwrap().is_dir() {
+            lines.insert(shown(&entry.path()), "a folder".to_owned());
+            walk(&entry.path(), lines);
+        } else {
+            lines.insert(shown(&entry.path()), seen(&entry.path()));
+        }
+    }
+}
+
+fn shown(path: &Path) -> String {
+    String::from_utf8_lossy(path.as_os_str().as_bytes()).into_owned()
+}
+
+/// Says what stands at a path: kind, mode, inode, time and content.
+fn seen(path: &Path) -> String {
+    let Ok(metadata) = std::fs::symlink_metadata(path) else { return "nothing".to_owned() };
+    let content = if metadata.is_symlink() {
+        shown(&std::fs::read_link(path).unwrap())
+    } else if metadata.is_file() {
+        let bytes = std::fs::read(path).unwrap();
+        format!("{} bytes, {:x}", bytes.len(), hash(&bytes))
+    } else {
+        "special".to_owned()
+    };
+    let time = (metadata.mtime(), metadata.mtime_nsec());
+    format!("{:o} inode {} time {time:?}: {content}", metadata.mode(), metadata.ino())
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+    let mut hasher = DefaultHasher::new();
+    bytes.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Tells whether a program is there; without it a check is skipped with a word, and fails where `CI` is set.
+pub(crate) fn has_tool(name: &str) -> bool {
+    let found = Command::new("sh").args(["-c", &format!("command -v {name} >/dev/null")]).status().unwrap().success();
+    if !found {
+        skip(&format!("{name} is not installed"));
+    }
+    found
+}
+
+/// Says that a check is skipped; fails where `CI` is set.
+pub(crate) fn skip(why: &str) {
+    assert!(std::env::var_os("CI").is_none(), "this check must run in CI: {why}");
+    eprintln!("skipped: {why}");
+}
