@@ -236,7 +236,7 @@ impl Look<'_> {
             .changes(empty, ours)?
             .into_iter()
             .filter_map(|step| {
-                step.change.new().map(|(kind, id)| (step.path, u32::from(EntryMode::from(kind).value()), id))
+                step.change.after().map(|(kind, id)| (step.path, u32::from(EntryMode::from(kind).value()), id))
             })
             .collect();
         let index = self.captured.user_index.as_ref();
@@ -256,7 +256,7 @@ impl Look<'_> {
 
     /// Says what was written and removed, and what was set aside.
     fn counts(&self, hold: &Hold) -> Vec<String> {
-        let removed = self.plan.steps.iter().filter(|step| step.change.new().is_none()).count();
+        let removed = self.plan.steps.iter().filter(|step| step.change.after().is_none()).count();
         let written = self.plan.steps.len() - removed;
         let mut notes = vec![format!("{} written, {} removed", files(written), files(removed))];
         for path in &self.plan.in_the_way {

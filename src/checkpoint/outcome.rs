@@ -105,7 +105,7 @@ impl PlannedStep {
         };
         let id = |side: Option<(EntryKind, gix::ObjectId)>| side.map(|(_, id)| id.to_string());
         let path = PathRecord(step.path.clone());
-        Self { action, path, from: id(step.change.old()), to: id(step.change.new()) }
+        Self { action, path, from: id(step.change.before()), to: id(step.change.after()) }
     }
 
     /// Returns the path for people, in one line.

@@ -18,7 +18,7 @@ pub(super) fn select(repository: &Repository, now: ObjectId, then: ObjectId, pat
         let mut any = false;
         for step in changes.iter().filter(|step| below(&step.path)) {
             any = true;
-            entries.push((step.path.clone(), step.change.new()));
+            entries.push((step.path.clone(), step.change.after()));
         }
         if !any && !repository.has_path(now, wanted.as_bstr())? && !repository.has_path(then, wanted.as_bstr())? {
             return Err(Error::NoSuchPath(show(wanted)));

@@ -50,7 +50,7 @@ pub(crate) enum Change {
 
 impl Change {
     /// Returns what the path is in the old tree.
-    pub(crate) fn old(self) -> Option<(EntryKind, ObjectId)> {
+    pub(crate) fn before(self) -> Option<(EntryKind, ObjectId)> {
         match self {
             Self::Added(..) => None,
             Self::Deleted(kind, id) | Self::Modified { old: (kind, id), .. } => Some((kind, id)),
@@ -58,7 +58,7 @@ impl Change {
     }
 
     /// Returns what the path is in the new tree.
-    pub(crate) fn new(self) -> Option<(EntryKind, ObjectId)> {
+    pub(crate) fn after(self) -> Option<(EntryKind, ObjectId)> {
         match self {
             Self::Deleted(..) => None,
             Self::Added(kind, id) | Self::Modified { new: (kind, id), .. } => Some((kind, id)),
@@ -225,7 +225,7 @@ impl Repository {
     /// Fails, naming the path, unless the object of each change's new side is there.
     pub(crate) fn require_objects(&self, changes: &[TreeChange]) -> Result<()> {
         for TreeChange { path, change } in changes {
-            if let Some((kind, id)) = change.new().filter(|(kind, _)| *kind != EntryKind::Commit)
+            if let Some((kind, id)) = change.after().filter(|(kind, _)| *kind != EntryKind::Commit)
                 && !self.gix.has_object(id)
             {
                 return Err(missing(id, &format!("{}{path}", if kind == EntryKind::Link { "link " } else { "" })));

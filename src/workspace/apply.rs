@@ -60,7 +60,7 @@ fn put_marks_back(
     next: &ScratchIndex,
 ) -> crate::git::Result<()> {
     let Some(index) = &captured.user_index else { return Ok(()) };
-    let kept = plan.steps.iter().filter(|step| step.change.new().is_some());
+    let kept = plan.steps.iter().filter(|step| step.change.after().is_some());
     let marked = kept.filter_map(|step| Some((&step.path, index.flags(step.path.as_bstr())?)));
     let (mut assumed, mut skipped) = (Vec::new(), Vec::new());
     for (path, flags) in marked {
@@ -100,7 +100,7 @@ fn give_back(repository: &Repository, captured: &Captured, plan: &Plan, hold: &H
 /// Removes files that only the target has, where they are what the target has and nothing else.
 fn remove_what_was_made(repository: &Repository, captured: &Captured, plan: &Plan) -> Result<()> {
     let in_the_way: HashSet<&BString> = plan.in_the_way.iter().collect();
-    let made = |step: &&TreeChange| step.change.old().is_none() && !in_the_way.contains(&step.path);
+    let made = |step: &&TreeChange| step.change.before().is_none() && !in_the_way.contains(&step.path);
     let there: Vec<BString> = plan
         .steps
         .iter()
@@ -117,7 +117,7 @@ fn remove_what_was_made(repository: &Repository, captured: &Captured, plan: &Pla
     repository.add_to_index(look.path(), &there)?;
     let Some(view) = repository.read_index(look.path())? else { return Ok(()) };
     for step in plan.steps.iter().filter(made) {
-        let ours = step.change.new().is_some_and(|(_, id)| view.id(step.path.as_bstr()) == Some(id));
+        let ours = step.change.after().is_some_and(|(_, id)| view.id(step.path.as_bstr()) == Some(id));
         if ours {
             let place = on_disk(repository.root(), step.path.as_bstr());
             crate::fs::remove_file(&place)?;

@@ -103,8 +103,8 @@ pub(crate) fn read_back(repository: &Repository, captured: &Captured, plan: &Pla
         }
     }
     let changes = repository.changes(captured.head_tree_id, captured.tree_id)?;
-    let new = changes.iter().filter_map(|change| Some((&change.path, change.change.new()?)));
-    let old = plan.steps.iter().filter_map(|step| Some((&step.path, step.change.old()?)));
+    let new = changes.iter().filter_map(|change| Some((&change.path, change.change.after()?)));
+    let old = plan.steps.iter().filter_map(|step| Some((&step.path, step.change.before()?)));
     let raw = hold.raw.iter().map(|file| (&file.path, (file.kind, file.blob_id)));
     for (path, (kind, id)) in new.chain(old).chain(raw) {
         if kind != EntryKind::Commit && !repository.is_whole(id) {
@@ -121,7 +121,7 @@ fn raw_files(repository: &Repository, scope: &Scope<'_>, plan: &Plan) -> Result<
         raw.extend(read_raw(repository, scope, path)?);
     }
     for step in &plan.steps {
-        let Some((kind, id)) = step.change.old().filter(|(kind, _)| *kind != EntryKind::Commit) else { continue };
+        let Some((kind, id)) = step.change.before().filter(|(kind, _)| *kind != EntryKind::Commit) else { continue };
         if let Some(file) = read_raw(repository, scope, &step.path)? {
             let usual = if kind == EntryKind::BlobExecutable { 0o755 } else { 0o644 };
             if file.blob_id != id || (kind != EntryKind::Link && file.mode != usual) {

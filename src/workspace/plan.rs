@@ -43,7 +43,7 @@ pub(crate) fn plan(repository: &Repository, captured: &Captured, scope: &Scope<'
 fn refuse_hidden(repository: &Repository, captured: &Captured, scope: &Scope<'_>, steps: &[TreeChange]) -> Result<()> {
     let Some(index) = &captured.user_index else { return Ok(()) };
     for TreeChange { path, change } in steps {
-        let (Some(flags), Some((_, id))) = (index.flags(path.as_bstr()), change.old()) else { continue };
+        let (Some(flags), Some((_, id))) = (index.flags(path.as_bstr()), change.before()) else { continue };
         let mark = match (flags.assume_unchanged, flags.skip_worktree) {
             (true, _) => "assume-unchanged",
             (false, true) => "skip-worktree",
@@ -62,11 +62,11 @@ fn refuse_hidden(repository: &Repository, captured: &Captured, scope: &Scope<'_>
 /// Finds the files that no capture holds where the target has something else.
 fn obstacles(captured: &Captured, scope: &Scope<'_>, steps: &[TreeChange]) -> Result<Vec<BString>> {
     let held: HashSet<&BStr> =
-        steps.iter().filter(|step| step.change.old().is_some()).map(|step| step.path.as_bstr()).collect();
+        steps.iter().filter(|step| step.change.before().is_some()).map(|step| step.path.as_bstr()).collect();
     let search = Search { captured, scope, held };
     let mut found = BTreeSet::new();
     let mut seen = HashSet::new();
-    for step in steps.iter().filter(|step| step.change.new().is_some()) {
+    for step in steps.iter().filter(|step| step.change.after().is_some()) {
         search.parents(step.path.as_bstr(), &mut seen, &mut found)?;
         match step.change {
             Change::Added(..) => search.at(step.path.as_bstr(), &mut found)?,
