@@ -24,3 +24,8 @@ pub use config::{Adapter, Config, Participant, PromptFormat, Role};
 pub use error::{Error, ErrorKind, Result};
 pub use state::{Checkpoint, CheckpointId, CheckpointKind, SkipReason, Skipped};
 pub use workspace::Project;
+
+/// The program in the README is compiled with the documentation's tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

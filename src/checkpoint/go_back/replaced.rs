@@ -10,9 +10,12 @@ use super::Look;
 use crate::state::{Checkpoint, CheckpointKind};
 use gix::ObjectId;
 
+/// The branch that changed work was parked on, and its commit.
+pub(super) type Parked = Option<(String, ObjectId)>;
+
 impl Look<'_> {
     /// Makes the commits and entries for what is replaced: changed work, and tips that no entry holds.
-    pub(super) fn replaced(&self, book: &mut Book<'_>) -> Result<(Option<(String, ObjectId)>, Vec<Checkpoint>)> {
+    pub(super) fn replaced(&self, book: &mut Book<'_>) -> Result<(Parked, Vec<Checkpoint>)> {
         let label = format!("before restore to \"{}\"", self.found.label);
         let head = &self.captured.head;
         let mut replaced = Vec::new();
