@@ -75,6 +75,12 @@ impl Repository {
         message: &str,
         signature: Signature,
     ) -> Result<ObjectId> {
+        if tree_id == self.empty_tree() {
+            // git knows this one without it being there, but its `fsck` asks for it.
+            let tree = gix::objs::Tree::empty();
+            self.gix.write_object(&tree).map_err(|source| Error::library("write a tree", source))?;
+            self.sync_object(tree_id)?;
+        }
         let signature = signature.to_gix();
         let commit = gix::objs::Commit {
             tree: tree_id,

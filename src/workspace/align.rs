@@ -35,11 +35,14 @@ pub(super) fn align(
         return Ok(Vec::new());
     };
     let differences = compare(&private, user);
-    let ignored = repository.ignored_among(scratch, &differences.only_here)?;
-    let leaves = |path: &&BString| {
+    // What is gone, or seen only through a link, must not be asked for: git would give up.
+    let (there, away): (Vec<_>, Vec<_>) =
+        differences.only_here.iter().cloned().partition(|path| scope.look_at(path.as_bstr()).is_some());
+    let ignored = repository.ignored_among(scratch, &there)?;
+    let leaves = |path: &BString| {
         Scope::is_ours(path.as_bstr()) || ignored.contains(path) || scope.reason_to_skip(path.as_bstr()).is_some()
     };
-    let gone: Vec<BString> = differences.only_here.iter().filter(leaves).cloned().collect();
+    let gone: Vec<BString> = away.into_iter().chain(there.iter().filter(|path| leaves(path)).cloned()).collect();
     repository.remove_from_index(scratch, &gone)?;
     repository.set_in_index(scratch, &differences.set)?;
     for flag in ["--no-assume-unchanged", "--no-skip-worktree", "--assume-unchanged", "--skip-worktree"] {

@@ -5,9 +5,9 @@
 
 use super::capture::Captured;
 use super::error::{Error, Result, show};
-use super::hold::{Hold, write_back};
+use super::hold::{Hold, RawFile, write_back};
 use super::plan::Plan;
-use super::scope::{Scope, on_disk};
+use super::scope::{Scope, look_at, on_disk};
 use super::scratch::ScratchIndex;
 use crate::git::{Repository, TreeChange};
 use gix::bstr::{BString, ByteSlice as _};
@@ -85,16 +85,20 @@ fn give_back(repository: &Repository, captured: &Captured, plan: &Plan, hold: &H
         changed.into_iter().map(|change| change.path).filter(|path| planned.contains(path)).collect();
     repository.check_out(check.path(), &changed)?;
     for file in &hold.raw {
-        let place = on_disk(repository.root(), file.path.as_bstr());
-        if std::fs::symlink_metadata(&place).is_ok_and(|metadata| metadata.is_file())
-            && crate::fs::read(&place)
-                .is_ok_and(|bytes| repository.hash_blob(&bytes).is_ok_and(|id| id == file.blob_id))
-        {
-            continue;
+        if !is_as_held(repository, file) {
+            write_back(repository, file)?;
         }
-        write_back(repository, file)?;
     }
     Ok(())
+}
+
+/// Tells whether a file is there with the bytes and the mode that are held.
+fn is_as_held(repository: &Repository, file: &RawFile) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    let there = look_at(repository.root(), file.path.as_bstr());
+    there.is_some_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o7777 == file.mode)
+        && crate::fs::read(&on_disk(repository.root(), file.path.as_bstr()))
+            .is_ok_and(|bytes| repository.hash_blob(&bytes).is_ok_and(|id| id == file.blob_id))
 }
 
 /// Removes files that only the target has, where they are what the target has and nothing else.
@@ -105,9 +109,7 @@ fn remove_what_was_made(repository: &Repository, captured: &Captured, plan: &Pla
         .steps
         .iter()
         .filter(made)
-        .filter(|step| {
-            std::fs::symlink_metadata(on_disk(repository.root(), step.path.as_bstr())).is_ok_and(|m| !m.is_dir())
-        })
+        .filter(|step| look_at(repository.root(), step.path.as_bstr()).is_some_and(|metadata| !metadata.is_dir()))
         .map(|step| step.path.clone())
         .collect();
     if there.is_empty() {

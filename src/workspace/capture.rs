@@ -60,12 +60,10 @@ pub(crate) fn capture(repository: &Repository, state: &StateFolder, scope: &Scop
     let head_tree_id = head.commit_id().map_or_else(|| Ok(repository.empty_tree()), |id| repository.tree_of(id))?;
     let status = repository.status(index.path())?;
     let mut updates = sort_out(&status, user_index.as_ref(), scope);
-    updates
-        .read
-        .extend(announced.into_iter().filter(|path| std::fs::symlink_metadata(scope.on_disk(path.as_bstr())).is_ok()));
+    updates.read.extend(announced.into_iter().filter(|path| scope.look_at(path.as_bstr()).is_some()));
     for path in status.conflicts.iter().filter(|path| !scope.never_holds(path.as_bstr())) {
         // In an index of our own a conflict is what the file says now.
-        let there = std::fs::symlink_metadata(scope.on_disk(path.as_bstr())).is_ok_and(|metadata| !metadata.is_dir());
+        let there = scope.look_at(path.as_bstr()).is_some_and(|metadata| !metadata.is_dir());
         if there { updates.read.push(path.clone()) } else { updates.remove.push(path.clone()) }
     }
     let closed = closed_folders(&status);
@@ -108,7 +106,7 @@ fn sort_out(status: &Status, user: Option<&IndexView>, scope: &Scope<'_>) -> Upd
     for change in status.changed.iter().filter(|change| !scope.never_holds(change.path.as_bstr())) {
         let path = change.path.as_bstr();
         let tracked = user.is_some_and(|index| index.contains(path));
-        let metadata = std::fs::symlink_metadata(scope.on_disk(path)).ok();
+        let metadata = scope.look_at(path);
         let skip = |reason| Skipped { path: path.to_owned(), reason };
         match metadata {
             Some(metadata) if is_special(metadata.file_type()) => {

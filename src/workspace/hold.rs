@@ -7,7 +7,7 @@
 use super::capture::Captured;
 use super::error::{Error, Result};
 use super::plan::Plan;
-use super::scope::{Scope, on_disk};
+use super::scope::{Scope, folder_replaced_above, on_disk};
 use super::scratch::ScratchIndex;
 use crate::git::{IndexView, RefUpdate, Repository, Signature};
 use crate::state::{Held, PathRecord, StateFolder};
@@ -133,9 +133,9 @@ fn raw_files(repository: &Repository, scope: &Scope<'_>, plan: &Plan) -> Result<
 }
 
 /// Reads a file as it is; `None` where nothing is there (or a folder).
-fn read_raw(repository: &Repository, scope: &Scope<'_>, path: &BString) -> Result<Option<RawFile>> {
+pub(super) fn read_raw(repository: &Repository, scope: &Scope<'_>, path: &BString) -> Result<Option<RawFile>> {
     let place = scope.on_disk(path.as_bstr());
-    let Ok(metadata) = std::fs::symlink_metadata(&place) else { return Ok(None) };
+    let Some(metadata) = scope.look_at(path.as_bstr()) else { return Ok(None) };
     let mode = metadata.permissions().mode() & 0o7777;
     let (kind, bytes) = if metadata.is_symlink() {
         let text = std::fs::read_link(&place).map_err(|source| crate::fs::Error::new("read", &place, source))?;
@@ -160,8 +160,11 @@ fn write_raw(repository: &Repository, raw: &[RawFile], message: &str, signature:
     Ok(repository.write_commit(tree_id, &[], &format!("{message}\n{}\n", json!({ "modes": modes })), signature)?)
 }
 
-/// Writes a raw file back over whatever is there, with its mode.
+/// Writes a raw file back over whatever is there, with its mode; not through a link above it.
 pub(crate) fn write_back(repository: &Repository, file: &RawFile) -> Result<()> {
+    if let Some(folder) = folder_replaced_above(repository.root(), file.path.as_bstr()) {
+        return Err(Error::InTheWay { path: folder.to_owned(), what: "no folder any more".to_owned() });
+    }
     let place = on_disk(repository.root(), file.path.as_bstr());
     let bytes = repository.blob(file.blob_id)?;
     if let Some(folder) = place.parent() {

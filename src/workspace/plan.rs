@@ -6,6 +6,7 @@
 
 use super::capture::Captured;
 use super::error::{Error, Result};
+use super::hold::read_raw;
 use super::scope::{OURS, Scope};
 use crate::git::{Change, Repository, TreeChange};
 use crate::state::SkipReason;
@@ -49,10 +50,7 @@ fn refuse_hidden(repository: &Repository, captured: &Captured, scope: &Scope<'_>
             (false, true) => "skip-worktree",
             (false, false) => continue,
         };
-        let on_disk = crate::fs::try_read(&scope.on_disk(path.as_bstr()))?;
-        if let Some(bytes) = on_disk
-            && repository.hash_blob(&bytes)? != id
-        {
+        if read_raw(repository, scope, path)?.is_some_and(|file| file.blob_id != id) {
             return Err(Error::Hidden { path: path.clone(), mark });
         }
     }
@@ -106,16 +104,10 @@ impl Search<'_> {
 
     /// Looks at a path that the target has and the capture has not.
     fn at(&self, path: &BStr, found: &mut BTreeSet<BString>) -> Result<()> {
-        let above = path.find_iter("/").any(|slash| {
-            let metadata = std::fs::symlink_metadata(self.scope.on_disk(path[..slash].as_bstr()));
-            metadata.is_ok_and(|metadata| !metadata.is_dir())
-        });
-        match std::fs::symlink_metadata(self.scope.on_disk(path)) {
-            // What is seen through a link above is not at this path.
-            _ if above => Ok(()),
-            Err(_) => Ok(()),
-            Ok(metadata) if metadata.is_dir() => self.folder(path, found),
-            Ok(_) => self.file(path, found),
+        match self.scope.look_at(path) {
+            None => Ok(()),
+            Some(metadata) if metadata.is_dir() => self.folder(path, found),
+            Some(_) => self.file(path, found),
         }
     }
 

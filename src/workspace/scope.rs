@@ -52,13 +52,18 @@ impl<'a> Scope<'a> {
         on_disk(self.root, path)
     }
 
+    /// Looks at a path of the repository, through no link.
+    pub(crate) fn look_at(&self, path: &BStr) -> Option<Metadata> {
+        look_at(self.root, path)
+    }
+
     /// Returns why an untracked path is not held, or `None` where it is (or where nothing is there).
     pub(crate) fn reason_to_skip(&self, path: &BStr) -> Option<SkipReason> {
         let base = path.rfind_byte(b'/').map_or(path.as_bytes(), |slash| &path[slash + 1..]);
         if self.secrets.matches(base) {
             return Some(SkipReason::Secret);
         }
-        let metadata = std::fs::symlink_metadata(self.on_disk(path)).ok()?;
+        let metadata = self.look_at(path)?;
         if metadata.is_file() && metadata.len() > self.max_file_bytes {
             return Some(SkipReason::Oversized);
         }
@@ -77,6 +82,21 @@ impl<'a> Scope<'a> {
 /// Returns where a path of the repository is on disk.
 pub(crate) fn on_disk(root: &Path, path: &BStr) -> PathBuf {
     root.join(OsStr::from_bytes(path))
+}
+
+/// Looks at a path of the repository; what is seen only through a link above it is not there.
+pub(crate) fn look_at(root: &Path, path: &BStr) -> Option<Metadata> {
+    match folder_replaced_above(root, path) {
+        Some(_) => None,
+        None => std::fs::symlink_metadata(on_disk(root, path)).ok(),
+    }
+}
+
+/// Returns the first place above a path where something stands that is no folder.
+pub(crate) fn folder_replaced_above<'a>(root: &Path, path: &'a BStr) -> Option<&'a BStr> {
+    path.find_iter("/")
+        .map(|slash| path[..slash].as_bstr())
+        .find(|folder| std::fs::symlink_metadata(on_disk(root, folder)).is_ok_and(|metadata| !metadata.is_dir()))
 }
 
 /// Tells whether a file is a pipe, a socket or a device.

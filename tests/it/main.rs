@@ -7,4 +7,6 @@
 #![allow(clippy::needless_pass_by_value, reason = "helpers take what reads best in a sentence")]
 
 mod arrows;
+mod go_back;
 mod sandbox;
+mod the_specification;
