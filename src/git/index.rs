@@ -78,6 +78,11 @@ impl IndexView {
         })
     }
 
+    /// Returns the paths of submodules.
+    pub(crate) fn submodules(&self) -> impl Iterator<Item = &BStr> {
+        self.entries().filter(|entry| entry.mode == Mode::COMMIT).map(|entry| entry.path)
+    }
+
     /// Returns the first path in conflict.
     pub(crate) fn first_conflict(&self) -> Option<&BStr> {
         let conflict = self.file.entries().iter().find(|entry| entry.stage() != Stage::Unconflicted)?;

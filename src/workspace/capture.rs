@@ -66,7 +66,7 @@ pub(crate) fn capture(repository: &Repository, state: &StateFolder, scope: &Scop
         let there = scope.look_at(path.as_bstr()).is_some_and(|metadata| !metadata.is_dir());
         if there { updates.read.push(path.clone()) } else { updates.remove.push(path.clone()) }
     }
-    let closed = closed_folders(&status);
+    let closed = closed_folders(&status, user_index.as_ref());
     let root = repository.root();
     let (tree_id, special) = std::thread::scope(|threads| {
         let walk = threads.spawn(|| special_files(root, &closed));
@@ -143,9 +143,10 @@ fn sort_out(status: &Status, user: Option<&IndexView>, scope: &Scope<'_>) -> Upd
 }
 
 /// The folders that a look for special files does not enter.
-fn closed_folders(status: &Status) -> HashSet<BString> {
+fn closed_folders(status: &Status, user: Option<&IndexView>) -> HashSet<BString> {
     let ignored = status.ignored.iter().filter_map(|path| path.strip_suffix(b"/")).map(BString::from);
-    ignored.chain(status.nested.iter().cloned()).chain([BString::from(OURS)]).collect()
+    let submodules = user.into_iter().flat_map(IndexView::submodules).map(ToOwned::to_owned);
+    ignored.chain(status.nested.iter().cloned()).chain(submodules).chain([BString::from(OURS)]).collect()
 }
 
 /// Names special files that no ignore rule leaves out.

@@ -8,5 +8,6 @@
 
 mod arrows;
 mod go_back;
+mod never_touch;
 mod sandbox;
 mod the_specification;

@@ -120,7 +120,11 @@ impl Repo {
     pub(crate) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.root).env_clear().envs(self.sandbox.environment()).stdin(Stdio::null());
-        command.env("GIT_AUTHOR_DATE", "2026-11-30T10:00:00Z").env("GIT_COMMITTER_DATE", "2026-11-30T10:00:00Z");
+        // Looking must not refresh anything: `git status` would write the index of a submodule.
+        command
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_AUTHOR_DATE", "2026-11-30T10:00:00Z")
+            .env("GIT_COMMITTER_DATE", "2026-11-30T10:00:00Z");
         command
     }
 
@@ -179,7 +183,11 @@ impl Repo {
     /// Prepares the program itself.
     pub(crate) fn program(&self) -> Command {
         let mut command = self.command(env!("CARGO_BIN_EXE_autodev"));
-        command.env_remove("GIT_AUTHOR_DATE").env_remove("GIT_COMMITTER_DATE").env("AUTODEV_TEST_NOW", NOW);
+        command
+            .env_remove("GIT_OPTIONAL_LOCKS")
+            .env_remove("GIT_AUTHOR_DATE")
+            .env_remove("GIT_COMMITTER_DATE")
+            .env("AUTODEV_TEST_NOW", NOW);
         command
     }
 
@@ -318,6 +326,17 @@ impl Look {
     pub(crate) fn of_files(repo: &Repo) -> Self {
         let mut lines = BTreeMap::new();
         walk(&repo.root, &mut lines);
+        Self { lines }
+    }
+
+    /// Looks at a file, or at a folder and all below it.
+    pub(crate) fn of_path(path: &Path) -> Self {
+        let mut lines = BTreeMap::new();
+        if path.is_dir() && !path.is_symlink() {
+            walk(path, &mut lines)
+        } else {
+            drop(lines.insert(shown(path), seen(path)))
+        }
         Self { lines }
     }
 
