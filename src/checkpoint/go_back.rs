@@ -84,6 +84,9 @@ pub(crate) fn go_back(project: &Project, request: &Request, planned: Option<&Res
 
 /// Takes the project, and the run's lock too unless the run itself asks.
 fn lock(project: &Project, caller: Caller) -> Result<(Lock, Option<Lock>)> {
+    if !project.config().checkpoints {
+        return Err(Error::Off);
+    }
     let environment = project.environment();
     let inside = environment.state.as_deref() == Some(project.state().path());
     if let (Caller::User, true, Some(participant)) = (caller, inside, &environment.participant) {

@@ -10,4 +10,5 @@ mod arrows;
 mod go_back;
 mod never_touch;
 mod sandbox;
+mod the_readme;
 mod the_specification;
