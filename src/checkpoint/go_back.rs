@@ -10,13 +10,13 @@ mod replaced;
 
 use super::book::Book;
 use super::error::{Error, Result};
-use super::make::{note_operation, refuse_operation};
+use super::make::{note_operation, publish, refuse_operation};
 use super::outcome::{PlannedStep, RestorePlan, Restored, escape};
 use super::paths::select;
 use super::target::{Found, Target, find};
 use crate::agent;
 use crate::fs::Lock;
-use crate::git::{IndexLock, RefUpdate, Repository, Target as RefTarget};
+use crate::git::{IndexLock, RefUpdate, Repository};
 use crate::state::{Checkpoint, OperationKind, StateRecord};
 use crate::workspace::{
     Captured, Hold, OURS, Plan, Project, ScratchIndex, bring_over, capture, compare, give_back_because, hold,
@@ -193,13 +193,20 @@ impl Look<'_> {
             }
             Err(error) => {
                 // Nothing was replaced, so nothing needs holding, unless not everything could be given back.
-                if !matches!(error, Error::Workspace(crate::workspace::Error::NotGivenBack { .. })) {
-                    let release: Vec<_> = holding.iter().filter_map(release).collect();
+                let given_back = !matches!(error, Error::Workspace(crate::workspace::Error::NotGivenBack { .. }));
+                if given_back && self.branches_are_as_before() {
+                    let release: Vec<_> = holding.iter().map(RefUpdate::reversed).collect();
                     let _ = self.repository.update_refs(&release, "autodev: nothing was restored", signature);
                 }
                 Err(error)
             }
         }
+    }
+
+    fn branches_are_as_before(&self) -> bool {
+        let head = self.repository.head().is_ok_and(|head| head == self.captured.head);
+        let branch = self.found.branch.as_deref();
+        head && branch.is_none_or(|branch| self.repository.try_find_ref(branch).is_ok_and(|tip| tip == self.tip))
     }
 
     /// Reads back what is held, then changes work tree, index and refs; gives everything back on failure.
@@ -224,8 +231,7 @@ impl Look<'_> {
         let Some(lock) = lock else { return Ok(notes) };
         lock.prepare(next.path())?;
         let message = format!("autodev: restore to {}", self.found.name);
-        self.repository.update_refs(&self.ref_updates(), &message, self.project.signature())?;
-        lock.publish()?;
+        publish(self.repository, lock, &self.ref_updates(), &message, self.project.signature())?;
         notes.extend(self.switch_note());
         Ok(notes)
     }
@@ -312,14 +318,6 @@ impl Look<'_> {
             replaced,
             notes,
         }
-    }
-}
-
-/// The opposite of making a ref.
-fn release(update: &RefUpdate) -> Option<RefUpdate> {
-    match &update.to {
-        Some(RefTarget::Commit(commit_id)) => Some(RefUpdate::delete(&update.name, *commit_id)),
-        _ => None,
     }
 }
 

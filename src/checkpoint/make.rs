@@ -7,7 +7,7 @@
 use super::book::Book;
 use super::error::{Error, Result};
 use super::outcome::Made;
-use crate::git::{Head, RefUpdate, Repository};
+use crate::git::{Head, IndexLock, RefUpdate, Repository, Signature};
 use crate::state::{Checkpoint, CheckpointKind, HeadRecord, OperationKind, OperationRecord, VERSION, journal};
 use crate::workspace::{Captured, Hold, Project, capture, hold, index_tree, require_no_conflict};
 use gix::ObjectId;
@@ -73,14 +73,30 @@ pub(crate) fn make(project: &Project, request: &NewCheckpoint, clean: Clean) -> 
     let mut refs = vec![RefUpdate::head(captured.head.commit_id(), commit_id), book.record(&checkpoint)?];
     refs.extend(held.iter().flat_map(|hold| hold.refs.clone()));
     index_lock.prepare(captured.index.path())?;
-    repository.update_refs(&refs, message.trim_end(), project.signature())?;
-    index_lock.publish()?;
+    publish(repository, index_lock, &refs, message.trim_end(), project.signature())?;
     book.add(std::slice::from_ref(&checkpoint))?;
     if let Some(hold) = held {
         note_operation(project, &captured, &hold, OperationKind::Checkpoint, commit_id)?;
     }
     note(project, &checkpoint)?;
     Ok(Made::New(checkpoint))
+}
+
+/// Moves refs and then puts the prepared index in place; the refs go back where that fails.
+pub(super) fn publish(
+    repository: &Repository,
+    lock: IndexLock,
+    refs: &[RefUpdate],
+    message: &str,
+    signature: Signature,
+) -> Result<()> {
+    repository.update_refs(refs, message, signature)?;
+    if let Err(error) = lock.publish() {
+        let back: Vec<RefUpdate> = refs.iter().map(RefUpdate::reversed).collect();
+        repository.update_refs(&back, "autodev: taken back", signature)?;
+        return Err(error.into());
+    }
+    Ok(())
 }
 
 /// Fails while the user is in the middle of a merge or the like.

@@ -74,9 +74,14 @@ impl RefUpdate {
         Self { name: name.into(), to: Some(Target::Commit(commit_id)), expect: Expect::Absent, through: false }
     }
 
-    /// Removes a ref that must have the given value.
-    pub(crate) fn delete(name: impl Into<String>, commit_id: ObjectId) -> Self {
-        Self { name: name.into(), to: None, expect: Expect::Value(Target::Commit(commit_id)), through: false }
+    /// The way back, once the ref was moved.
+    pub(crate) fn reversed(&self) -> Self {
+        let to = match &self.expect {
+            Expect::Absent => None,
+            Expect::Value(target) => Some(target.clone()),
+        };
+        let expect = self.to.clone().map_or(Expect::Absent, Expect::Value);
+        Self { name: self.name.clone(), to, expect, through: self.through }
     }
 
     /// Moves HEAD, by way of the branch it is on, from one commit (or from nowhere) to another.

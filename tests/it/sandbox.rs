@@ -333,9 +333,9 @@ impl Look {
     pub(crate) fn of_path(path: &Path) -> Self {
         let mut lines = BTreeMap::new();
         if path.is_dir() && !path.is_symlink() {
-            walk(path, &mut lines)
+            walk(path, &mut lines);
         } else {
-            drop(lines.insert(shown(path), seen(path)))
+            drop(lines.insert(shown(path), seen(path)));
         }
         Self { lines }
     }
