@@ -7,11 +7,14 @@
 //! mean, and nothing here follows a symbolic link in its last component when it removes.
 #![expect(clippy::disallowed_methods, reason = "this is the room that owns the file system")]
 
+mod steps;
+
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+pub(crate) use steps::{Go, end, step};
 
 /// An operation of the file system that failed, with its path.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +58,22 @@ fn at<'a>(doing: &'static str, path: &'a Path) -> impl FnOnce(io::Error) -> Erro
     move |source| Error::new(doing, path, source)
 }
 
+/// Counts a step of a change for tests that cut it.
+fn counted(doing: &'static str, path: &Path) -> Result<Go> {
+    step().map_err(at(doing, path))
+}
+
+/// The bytes that a step writes: half of them where a test tears it.
+fn part(bytes: &[u8], go: Go) -> &[u8] {
+    if go == Go::Half { &bytes[..bytes.len() / 2] } else { bytes }
+}
+
+fn stop_if_torn(go: Go) {
+    if go == Go::Half {
+        end();
+    }
+}
+
 /// Reads a whole file.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).map_err(at("read", path))
@@ -71,11 +90,13 @@ pub(crate) fn try_read(path: &Path) -> Result<Option<Vec<u8>>> {
 
 /// Makes a folder and its parents, for the owner alone; one that is there already keeps its mode.
 pub(crate) fn create_folder(path: &Path) -> Result<()> {
+    counted("create", path)?;
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(at("create", path))
 }
 
 /// Makes a folder of the work tree and its parents, with the modes that the user's umask gives.
 pub(crate) fn create_folder_as_usual(path: &Path) -> Result<()> {
+    counted("create", path)?;
     std::fs::create_dir_all(path).map_err(at("create", path))
 }
 
@@ -88,11 +109,14 @@ pub(crate) fn replace_link(path: &Path, text: &[u8]) -> Result<()> {
 
 /// Replaces a file durably: readers see the old bytes or the new ones, also after a crash.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    let go = counted("write", path)?;
     let folder = parent(path);
     let mut temporary =
         tempfile::Builder::new().prefix(".autodev-").tempfile_in(folder).map_err(at("create a file in", folder))?;
-    temporary.write_all(bytes).map_err(at("write", path))?;
+    temporary.write_all(part(bytes, go)).map_err(at("write", path))?;
+    stop_if_torn(go);
     temporary.as_file().sync_all().map_err(at("sync", path))?;
+    counted("replace", path)?;
     temporary.persist(path).map_err(|failed| Error::new("replace", path, failed.error))?;
     sync_folder(folder)
 }
@@ -112,7 +136,10 @@ pub(crate) fn append_after(path: &Path, line: impl FnOnce(Option<&[u8]>) -> Vec<
     whole.push(b'\n');
     file.set_len(end).map_err(at("cut", path))?;
     file.seek(SeekFrom::Start(end)).map_err(at("write", path))?;
-    if let Err(error) = file.write_all(&whole).and_then(|()| file.sync_data()) {
+    let go = counted("write", path)?;
+    let done = file.write_all(part(&whole, go));
+    stop_if_torn(go);
+    if let Err(error) = done.and_then(|()| file.sync_data()) {
         // A line that is half there would be cut by the next writer anyway; better now.
         let _ = file.set_len(end);
         return Err(Error::new("write", path, error));
@@ -188,8 +215,11 @@ impl Appender {
 
 /// Makes a file that must not exist yet and writes `bytes`; for lock files of git's kind.
 pub(crate) fn create_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
+    let go = counted("create", path)?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path).map_err(at("create", path))?;
-    file.write_all(bytes).map_err(at("write", path))
+    file.write_all(part(bytes, go)).map_err(at("write", path))?;
+    stop_if_torn(go);
+    Ok(())
 }
 
 /// Copies a file to a new place with its modification time and for the owner alone.
@@ -197,6 +227,7 @@ pub(crate) fn create_new(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
 /// The time matters where the file is a git index: with a younger one git would take files that were
 /// written in the same tick for unchanged.
 pub(crate) fn copy_with_time(from: &Path, to: &Path) -> Result<()> {
+    counted("copy to", to)?;
     let mut source = File::open(from).map_err(at("open", from))?;
     let modified = source.metadata().and_then(|metadata| metadata.modified()).map_err(at("read", from))?;
     let mut target =
@@ -207,17 +238,20 @@ pub(crate) fn copy_with_time(from: &Path, to: &Path) -> Result<()> {
 
 /// Gives a file a second name; for files that are only ever replaced, never written in place.
 pub(crate) fn link(from: &Path, to: &Path) -> Result<()> {
+    counted("link", to)?;
     std::fs::hard_link(from, to).map_err(at("link", to))
 }
 
 /// Renames within one file system and syncs the folder.
 pub(crate) fn rename(from: &Path, to: &Path) -> Result<()> {
+    counted("rename to", to)?;
     std::fs::rename(from, to).map_err(at("rename to", to))?;
     sync_folder(parent(to))
 }
 
 /// Removes a file; one that is not there is no error.
 pub(crate) fn remove_file(path: &Path) -> Result<()> {
+    counted("remove", path)?;
     match std::fs::remove_file(path) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -232,11 +266,13 @@ pub(crate) fn remove_empty_folder(path: &Path) -> bool {
 
 /// Sets the permission bits of a file.
 pub(crate) fn set_mode(path: &Path, mode: u32) -> Result<()> {
+    counted("set the mode of", path)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).map_err(at("set the mode of", path))
 }
 
 /// Makes the contents of a file durable.
 pub(crate) fn sync_file(path: &Path) -> Result<()> {
+    counted("sync", path)?;
     File::open(path).and_then(|file| file.sync_all()).map_err(at("sync", path))
 }
 

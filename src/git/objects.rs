@@ -81,6 +81,7 @@ impl Repository {
             self.gix.write_object(&tree).map_err(|source| Error::library("write a tree", source))?;
             self.sync_object(tree_id)?;
         }
+        super::program::step("the write of a commit")?;
         let signature = signature.to_gix();
         let commit = gix::objs::Commit {
             tree: tree_id,

@@ -155,6 +155,9 @@ impl Call<'_> {
 
     /// Runs the call and returns how it ended, whatever the exit code.
     pub(crate) fn answer(self) -> Result<Answer> {
+        if !["check-ignore", "rev-parse"].contains(&self.name) {
+            step(self.name)?;
+        }
         let mut command = self.program.command();
         command.arg(self.name).args(&self.arguments);
         if let Some(index) = &self.index {
@@ -175,6 +178,15 @@ impl Answer {
         let code = self.status.code().map_or_else(|| self.status.to_string(), |code| format!("exit code {code}"));
         let said = self.said.lines().filter(|line| !line.starts_with("hint:")).take(3).collect::<Vec<_>>().join("; ");
         Error::Program { command: name.to_owned(), code, said }
+    }
+}
+
+/// Counts a change that is about to be made, for tests that cut it.
+pub(super) fn step(name: &str) -> Result<()> {
+    match crate::fs::step() {
+        Ok(crate::fs::Go::On) => Ok(()),
+        Ok(crate::fs::Go::Half) => crate::fs::end(),
+        Err(error) => Err(Error::Library { doing: format!("start {name}"), said: error.to_string() }),
     }
 }
 

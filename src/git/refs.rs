@@ -172,6 +172,7 @@ impl Repository {
 
     /// Moves all refs of the set, or none where one is not as expected.
     pub(crate) fn update_refs(&self, updates: &[RefUpdate], message: &str, signature: Signature) -> Result<()> {
+        super::program::step("the move of a ref")?;
         let edits = updates.iter().map(|update| to_edit(update, message)).collect::<Result<Vec<_>>>()?;
         let signature = signature.to_gix();
         let mut buffer = gix::date::parse::TimeBuf::default();
