@@ -10,7 +10,8 @@ use super::plan::Plan;
 use super::scope::{Scope, look_at, on_disk};
 use super::scratch::ScratchIndex;
 use crate::git::{Repository, TreeChange};
-use gix::bstr::{BString, ByteSlice as _};
+use gix::bstr::{BStr, BString, ByteSlice as _};
+use gix::objs::tree::EntryKind;
 use std::collections::HashSet;
 
 /// Brings the work tree over; returns an index that stands for the new tree.
@@ -26,11 +27,29 @@ pub(crate) fn bring_over(
     }
     match repository
         .bring_over(next.path(), plan.from, plan.to)
-        .and_then(|()| put_marks_back(repository, captured, plan, &next))
+        .map_err(Error::from)
+        .and_then(|()| require_removed(repository, plan))
+        .and_then(|()| Ok(put_marks_back(repository, captured, plan, &next)?))
     {
         Ok(()) => Ok(next),
         Err(error) => Err(give_back_because(repository, captured, plan, hold, &error.to_string())),
     }
+}
+
+/// Fails when a file that was to go is still there: git only warns of that, and ends with success.
+fn require_removed(repository: &Repository, plan: &Plan) -> Result<()> {
+    let removed = plan.steps.iter().filter(|step| {
+        step.change.new().is_none() && step.change.old().is_some_and(|(kind, _)| kind != EntryKind::Commit)
+    });
+    for TreeChange { path, .. } in removed {
+        let stands = |path: &BStr| std::fs::symlink_metadata(on_disk(repository.root(), path)).ok();
+        // What is seen through a link that the target put above is not at this path.
+        let above = path.find_iter("/").any(|slash| stands(path[..slash].as_bstr()).is_none_or(|m| !m.is_dir()));
+        if !above && stands(path.as_bstr()).is_some_and(|metadata| !metadata.is_dir()) {
+            return Err(Error::NotRemoved { path: path.clone() });
+        }
+    }
+    Ok(())
 }
 
 /// Gives everything back after a failure; the error says whether that worked.

@@ -27,6 +27,9 @@ pub(crate) enum Error {
     /// The index has conflicts.
     #[error("the index has conflicts ({} is one)", show(.path))]
     Conflicts { path: BString },
+    /// A file could not be removed.
+    #[error("{} could not be removed", show(.path))]
+    NotRemoved { path: BString },
     /// It failed midway and everything was given back.
     #[error("{reason}; everything was given back")]
     GivenBack { reason: String },
@@ -54,7 +57,7 @@ impl From<Error> for crate::Error {
             Error::Conflicts { .. } => {
                 Self::new(ErrorKind::Failed, message).with_hint("resolve them and `git add` the files, then try again")
             }
-            Error::NotReadBack { .. } | Error::GivenBack { .. } | Error::NotGivenBack { .. } => {
+            Error::NotReadBack { .. } | Error::NotRemoved { .. } | Error::GivenBack { .. } | Error::NotGivenBack { .. } => {
                 Self::new(ErrorKind::Failed, message)
             }
         }
