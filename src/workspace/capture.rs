@@ -48,8 +48,24 @@ struct Updates {
 }
 
 /// Captures the workspace; the caller holds the project's lock.
+///
+/// The private index only saves work: where it is damaged, or names objects that a gc took since, the capture
+/// begins again from the user's.
 pub(crate) fn capture(repository: &Repository, state: &StateFolder, scope: &Scope<'_>) -> Result<Captured> {
-    let index = ScratchIndex::begin(state, repository)?;
+    match capture_from(ScratchIndex::begin(state, repository)?, repository, state, scope) {
+        Err(_) if ScratchIndex::forget(state)? => {
+            capture_from(ScratchIndex::begin(state, repository)?, repository, state, scope)
+        }
+        captured => captured,
+    }
+}
+
+fn capture_from(
+    index: ScratchIndex,
+    repository: &Repository,
+    state: &StateFolder,
+    scope: &Scope<'_>,
+) -> Result<Captured> {
     let user_index = read_user_index(repository, state)?;
     let announced = if same_contents(&repository.index_path(), index.path()) {
         Vec::new()

@@ -34,6 +34,14 @@ impl ScratchIndex {
         Ok(scratch)
     }
 
+    /// Removes the private index; tells whether there was one.
+    pub(crate) fn forget(state: &StateFolder) -> Result<bool> {
+        let private = state.file(NAME);
+        let there = private.exists();
+        fs::remove_file(&private)?;
+        Ok(there)
+    }
+
     /// Returns where the scratch index is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
