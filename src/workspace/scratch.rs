@@ -71,6 +71,7 @@ impl ScratchIndex {
             let next = self.private.with_extension("next");
             fs::remove_file(&next)?;
             fs::link(&self.path, &next)?;
+            fs::set_mode(&next, 0o600)?;
             fs::rename(&next, &self.private)?;
         }
         Ok(())
