@@ -9,7 +9,7 @@ use super::hold::{Hold, RawFile, write_back};
 use super::plan::Plan;
 use super::scope::{Scope, look_at, on_disk};
 use super::scratch::ScratchIndex;
-use crate::git::{Repository, TreeChange};
+use crate::git::{EntryFlags, Repository, TreeChange};
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
 use std::collections::HashSet;
@@ -25,6 +25,7 @@ pub(crate) fn bring_over(
     if plan.steps.is_empty() {
         return Ok(next);
     }
+    lift_marks(repository, captured, plan, &next)?;
     match repository
         .bring_over(next.path(), plan.from, plan.to)
         .map_err(Error::from)
@@ -69,6 +70,19 @@ pub(crate) fn give_back_because(
             held: format!("refs/autodev/{}/u/{}", repository.key(), hold.number),
         },
     }
+}
+
+/// Lifts the marks that hide files from git on entries of the plan, and lets git look at those files.
+fn lift_marks(repository: &Repository, captured: &Captured, plan: &Plan, next: &ScratchIndex) -> Result<()> {
+    let Some(index) = &captured.user_index else { return Ok(()) };
+    let hidden = |path: &BString| index.flags(path.as_bstr()).is_some_and(EntryFlags::hides_the_file);
+    let there = |path: &BString| std::fs::symlink_metadata(on_disk(repository.root(), path.as_bstr())).is_ok();
+    let replaced = plan.steps.iter().filter(|step| step.change.old().is_some()).map(|step| &step.path);
+    let marked: Vec<BString> = replaced.filter(|path| hidden(path) && there(path)).cloned().collect();
+    for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
+        repository.flag_in_index(next.path(), flag, &marked)?;
+    }
+    Ok(repository.add_to_index(next.path(), &marked)?)
 }
 
 /// Puts the marks that hide files from git back on entries that the plan replaced.
