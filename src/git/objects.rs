@@ -211,9 +211,14 @@ impl Repository {
 
     /// Tells whether a tree has a file or a folder at a path.
     pub(crate) fn has_path(&self, tree_id: ObjectId, path: &BStr) -> Result<bool> {
+        Ok(self.try_find_entry(tree_id, path)?.is_some())
+    }
+
+    /// Returns what a tree has at a path.
+    pub(crate) fn try_find_entry(&self, tree_id: ObjectId, path: &BStr) -> Result<Option<(EntryMode, ObjectId)>> {
         let tree = self.gix.find_tree(tree_id).map_err(|_| missing(tree_id, "a tree"))?;
         let entry = tree.lookup_entry(path.split_str("/")).map_err(|source| Error::library("read a tree", source))?;
-        Ok(entry.is_some())
+        Ok(entry.map(|entry| (entry.mode(), entry.object_id())))
     }
 
     /// Reads a blob.

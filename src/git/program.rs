@@ -92,7 +92,7 @@ impl Program {
 
     /// Begins a call of the subcommand `name`.
     pub(crate) fn call(&self, name: &'static str) -> Call<'_> {
-        Call { program: self, name, arguments: Vec::new(), index: None, input: None, locks: Locks::None }
+        Call { program: self, name, arguments: Vec::new(), index: None, work_tree: None, input: None, locks: Locks::None }
     }
 
     fn command(&self) -> Command {
@@ -117,6 +117,7 @@ pub(crate) struct Call<'a> {
     name: &'static str,
     arguments: Vec<OsString>,
     index: Option<PathBuf>,
+    work_tree: Option<PathBuf>,
     input: Option<Vec<u8>>,
     locks: Locks,
 }
@@ -131,6 +132,12 @@ impl Call<'_> {
     /// Makes the call use the index at `path` instead of the user's.
     pub(crate) fn index(mut self, path: &Path) -> Self {
         self.index = Some(path.to_owned());
+        self
+    }
+
+    /// Makes the call take the folder at `path` for the work tree.
+    pub(crate) fn work_tree(mut self, path: &Path) -> Self {
+        self.work_tree = Some(path.to_owned());
         self
     }
 
@@ -162,6 +169,9 @@ impl Call<'_> {
         command.arg(self.name).args(&self.arguments);
         if let Some(index) = &self.index {
             command.env("GIT_INDEX_FILE", index);
+        }
+        if let Some(folder) = &self.work_tree {
+            command.current_dir(folder).env("GIT_WORK_TREE", folder);
         }
         if self.locks == Locks::None {
             command.env("GIT_OPTIONAL_LOCKS", "0");

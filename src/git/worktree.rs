@@ -4,6 +4,7 @@
 //! belongs; `write-tree` makes the tree. Apply: a two-tree `read-tree -m -u`, which refuses, with nothing
 //! changed, when a path of the difference was edited since. Paths go in and out as bytes, separated by NUL.
 
+use super::program::Call;
 use super::{Error, Repository, error::Result};
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
@@ -103,20 +104,13 @@ impl Repository {
         if paths.is_empty() {
             return Ok(Vec::new());
         }
-        // `check-ignore` takes a colon at the start for magic, which `./` hides.
-        let dotted: Vec<BString> = paths.iter().map(|path| [b"./", path.as_slice()].concat().into()).collect();
-        let call = self.program.call("check-ignore").args(["-z", "--stdin", "--no-index"]);
-        let answer = call.index(index).input(joined(&dotted)).answer()?;
-        match answer.status.code() {
-            Some(0) => Ok(answer
-                .output
-                .split(|byte| *byte == 0)
-                .filter_map(|path| path.strip_prefix(b"./"))
-                .map(BString::from)
-                .collect()),
-            Some(1) => Ok(Vec::new()),
-            _ => Err(answer.failure("check-ignore")),
-        }
+        ignored(self.program.call("check-ignore").args(["-z", "--stdin", "--no-index"]).index(index), paths)
+    }
+
+    /// Returns those of `paths` that rules leave out which are not on disk: the `.gitignore` files that `index` has
+    /// and hides. They are looked for in `elsewhere`, a folder without any such file.
+    pub(crate) fn ignored_by(&self, index: &Path, elsewhere: &Path, paths: &[BString]) -> Result<Vec<BString>> {
+        ignored(self.program.call("check-ignore").args(["-z", "--stdin"]).index(index).work_tree(elsewhere), paths)
     }
 
     /// Brings the work tree from the tree `from` (which `index` must stand for) to the tree `to`.
@@ -135,6 +129,23 @@ impl Repository {
         }
         let call = self.program.call("checkout-index").args(["-f", "-u", "-q", "-z", "--stdin"]);
         call.index(index).input(joined(paths)).run().map(drop)
+    }
+}
+
+/// Asks `check-ignore` about paths.
+fn ignored(call: Call<'_>, paths: &[BString]) -> Result<Vec<BString>> {
+    // It takes a colon at the start for magic, which `./` hides.
+    let dotted: Vec<BString> = paths.iter().map(|path| [b"./", path.as_slice()].concat().into()).collect();
+    let answer = call.input(joined(&dotted)).answer()?;
+    match answer.status.code() {
+        Some(0) => Ok(answer
+            .output
+            .split(|byte| *byte == 0)
+            .filter_map(|path| path.strip_prefix(b"./"))
+            .map(BString::from)
+            .collect()),
+        Some(1) => Ok(Vec::new()),
+        _ => Err(answer.failure("check-ignore")),
     }
 }
 

@@ -22,6 +22,7 @@ pub(crate) fn bring_over(
     hold: &Hold,
 ) -> Result<ScratchIndex> {
     let next = captured.index.branch_off("next")?;
+    repository.remove_from_index(next.path(), &plan.kept)?;
     if plan.steps.is_empty() {
         return Ok(next);
     }

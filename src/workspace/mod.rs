@@ -9,6 +9,7 @@ mod apply;
 mod capture;
 mod error;
 mod hold;
+mod ignored_then;
 mod plan;
 mod project;
 mod scope;

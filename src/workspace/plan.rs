@@ -19,7 +19,7 @@ use std::os::unix::ffi::OsStrExt as _;
 /// The way from the captured work tree to another tree.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// The tree that is there now.
+    /// The tree that is there now, without what is kept.
     pub(crate) from: ObjectId,
     /// The tree to be there, with `.autodev/` as it is now.
     pub(crate) to: ObjectId,
@@ -27,17 +27,25 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<TreeChange>,
     /// Ignored files that the target overwrites; they are held raw first.
     pub(crate) in_the_way: Vec<BString>,
+    /// Untracked files that the target's own ignore rules leave out: they stay, tracked by nobody.
+    pub(crate) kept: Vec<BString>,
 }
 
 /// Plans the way to `target`; refuses where something unheld is in the way.
 pub(crate) fn plan(repository: &Repository, captured: &Captured, scope: &Scope<'_>, target: ObjectId) -> Result<Plan> {
-    let from = captured.tree_id;
+    let mut from = captured.tree_id;
     let to = repository.with_root_entry_of(target, OURS, from)?;
-    let steps = repository.changes(from, to)?;
+    let mut steps = repository.changes(from, to)?;
+    let kept = super::ignored_then::ignored_then(repository, captured, to, &steps)?;
+    if !kept.is_empty() {
+        from = repository.with_paths(from, &kept.iter().map(|path| (path.clone(), None)).collect::<Vec<_>>())?;
+        let kept: HashSet<&BString> = kept.iter().collect();
+        steps.retain(|step| !kept.contains(&step.path));
+    }
     repository.require_objects(&steps)?;
     refuse_hidden(repository, captured, scope, &steps)?;
     let in_the_way = obstacles(captured, scope, &steps)?;
-    Ok(Plan { from, to, steps, in_the_way })
+    Ok(Plan { from, to, steps, in_the_way, kept })
 }
 
 /// Refuses when the target changes a file that git is told not to look at and that has content of its own.

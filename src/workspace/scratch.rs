@@ -58,6 +58,13 @@ impl ScratchIndex {
         Ok(other)
     }
 
+    /// Makes a scratch index without entries.
+    pub(crate) fn empty_beside(&self, name: &str) -> Result<Self> {
+        let path = self.path.with_extension(format!("{}.{name}", std::process::id()));
+        fs::remove_file(&path)?;
+        Ok(Self { path, private: self.private.clone() })
+    }
+
     /// Makes a scratch index from any index file, with its time.
     pub(crate) fn copy_of(state: &StateFolder, index: &Path, name: &str) -> Result<Self> {
         let path = state.file(&format!("{NAME}.{}.{name}", std::process::id()));

@@ -1,0 +1,61 @@
+//! What the target's own ignore rules protect.
+//!
+//! A restore that takes an ignore rule away makes files visible, and the next capture sees them. On the way to
+//! a state whose rules ignore them they are not the target's to delete: they were there then, and nobody
+//! looked at them. Only asked where the target brings rules along; costs nothing otherwise.
+
+use super::capture::Captured;
+use super::error::Result;
+use crate::git::{Repository, TreeChange};
+use gix::ObjectId;
+use gix::bstr::{BString, ByteSlice as _};
+use std::collections::{BTreeSet, HashSet};
+
+/// The name of files with ignore rules.
+const RULES: &str = ".gitignore";
+
+/// Returns the untracked files among the deletions of `steps` that the rules of the tree `to` leave out.
+pub(super) fn ignored_then(
+    repository: &Repository,
+    captured: &Captured,
+    to: ObjectId,
+    steps: &[TreeChange],
+) -> Result<Vec<BString>> {
+    let new = || steps.iter().filter(|step| step.change.new().is_some()).map(|step| &step.path);
+    let is_rules = |path: &BString| path.rsplit_str("/").next() == Some(RULES.as_bytes());
+    if !new().any(is_rules) {
+        return Ok(Vec::new());
+    }
+    let tracked = |path: &BString| captured.user_index.as_ref().is_some_and(|index| index.contains(path.as_bstr()));
+    // Where the target has a file in place of a folder, or the other way round, there is no room to stay.
+    let files: HashSet<&[u8]> = new().map(|path| path.as_slice()).collect();
+    let folders: HashSet<&[u8]> = new().flat_map(|path| folders_above(path)).collect();
+    let has_room = |path: &BString| {
+        !folders.contains(path.as_slice()) && !folders_above(path).any(|folder| files.contains(folder))
+    };
+    let deleted = steps.iter().filter(|step| step.change.new().is_none()).map(|step| &step.path);
+    let candidates: Vec<BString> = deleted.filter(|path| !tracked(path) && has_room(path)).cloned().collect();
+    if candidates.is_empty() {
+        return Ok(candidates);
+    }
+    let mut rules = Vec::new();
+    let places: BTreeSet<&[u8]> = candidates.iter().flat_map(folders_above).collect();
+    for folder in std::iter::once([].as_slice()).chain(places) {
+        let separator: &[u8] = if folder.is_empty() { b"" } else { b"/" };
+        let path = BString::from([folder, separator, RULES.as_bytes()].concat());
+        if let Some((mode, id)) = repository.try_find_entry(to, path.as_bstr())?.filter(|(mode, _)| mode.is_blob()) {
+            rules.push((path, u32::from(mode.value()), id));
+        }
+    }
+    let index = captured.index.empty_beside("rules")?;
+    repository.set_in_index(index.path(), &rules)?;
+    let paths: Vec<BString> = rules.into_iter().map(|(path, ..)| path).collect();
+    repository.flag_in_index(index.path(), "--skip-worktree", &paths)?;
+    let elsewhere = index.path().parent().unwrap_or_else(|| repository.git_dir());
+    Ok(repository.ignored_by(index.path(), elsewhere, &candidates)?)
+}
+
+/// Returns the folders above a path, without the root.
+fn folders_above(path: &BString) -> impl Iterator<Item = &[u8]> {
+    path.find_iter("/").map(|slash| &path[..slash])
+}
