@@ -92,7 +92,15 @@ impl Program {
 
     /// Begins a call of the subcommand `name`.
     pub(crate) fn call(&self, name: &'static str) -> Call<'_> {
-        Call { program: self, name, arguments: Vec::new(), index: None, work_tree: None, input: None, locks: Locks::None }
+        Call {
+            program: self,
+            name,
+            arguments: Vec::new(),
+            index: None,
+            work_tree: None,
+            input: None,
+            locks: Locks::None,
+        }
     }
 
     fn command(&self) -> Command {

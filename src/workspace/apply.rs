@@ -41,7 +41,7 @@ pub(crate) fn bring_over(
 /// Fails when a file that was to go is still there: git only warns of that, and ends with success.
 fn require_removed(repository: &Repository, plan: &Plan) -> Result<()> {
     let removed = plan.steps.iter().filter(|step| {
-        step.change.new().is_none() && step.change.old().is_some_and(|(kind, _)| kind != EntryKind::Commit)
+        step.change.after().is_none() && step.change.before().is_some_and(|(kind, _)| kind != EntryKind::Commit)
     });
     for TreeChange { path, .. } in removed {
         let stands = |path: &BStr| std::fs::symlink_metadata(on_disk(repository.root(), path)).ok();
@@ -78,7 +78,7 @@ fn lift_marks(repository: &Repository, captured: &Captured, plan: &Plan, next: &
     let Some(index) = &captured.user_index else { return Ok(()) };
     let hidden = |path: &BString| index.flags(path.as_bstr()).is_some_and(EntryFlags::hides_the_file);
     let there = |path: &BString| std::fs::symlink_metadata(on_disk(repository.root(), path.as_bstr())).is_ok();
-    let replaced = plan.steps.iter().filter(|step| step.change.old().is_some()).map(|step| &step.path);
+    let replaced = plan.steps.iter().filter(|step| step.change.before().is_some()).map(|step| &step.path);
     let marked: Vec<BString> = replaced.filter(|path| hidden(path) && there(path)).cloned().collect();
     for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
         repository.flag_in_index(next.path(), flag, &marked)?;

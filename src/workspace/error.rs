@@ -57,9 +57,10 @@ impl From<Error> for crate::Error {
             Error::Conflicts { .. } => {
                 Self::new(ErrorKind::Failed, message).with_hint("resolve them and `git add` the files, then try again")
             }
-            Error::NotReadBack { .. } | Error::NotRemoved { .. } | Error::GivenBack { .. } | Error::NotGivenBack { .. } => {
-                Self::new(ErrorKind::Failed, message)
-            }
+            Error::NotReadBack { .. }
+            | Error::NotRemoved { .. }
+            | Error::GivenBack { .. }
+            | Error::NotGivenBack { .. } => Self::new(ErrorKind::Failed, message),
         }
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn ignored_then(
     to: ObjectId,
     steps: &[TreeChange],
 ) -> Result<Vec<BString>> {
-    let new = || steps.iter().filter(|step| step.change.new().is_some()).map(|step| &step.path);
+    let new = || steps.iter().filter(|step| step.change.after().is_some()).map(|step| &step.path);
     let is_rules = |path: &BString| path.rsplit_str("/").next() == Some(RULES.as_bytes());
     if !new().any(is_rules) {
         return Ok(Vec::new());
@@ -29,11 +29,11 @@ pub(super) fn ignored_then(
     let tracked = |path: &BString| captured.user_index.as_ref().is_some_and(|index| index.contains(path.as_bstr()));
     // Where the target has a file in place of a folder, or the other way round, there is no room to stay.
     let files: HashSet<&[u8]> = new().map(|path| path.as_slice()).collect();
-    let folders: HashSet<&[u8]> = new().flat_map(|path| folders_above(path)).collect();
+    let folders: HashSet<&[u8]> = new().flat_map(folders_above).collect();
     let has_room = |path: &BString| {
         !folders.contains(path.as_slice()) && !folders_above(path).any(|folder| files.contains(folder))
     };
-    let deleted = steps.iter().filter(|step| step.change.new().is_none()).map(|step| &step.path);
+    let deleted = steps.iter().filter(|step| step.change.after().is_none()).map(|step| &step.path);
     let candidates: Vec<BString> = deleted.filter(|path| !tracked(path) && has_room(path)).cloned().collect();
     if candidates.is_empty() {
         return Ok(candidates);
