@@ -33,7 +33,8 @@ pub(crate) struct NewCheckpoint {
 impl NewCheckpoint {
     /// A checkpoint of which only kind and label are known; of the label, its first line.
     pub(crate) fn new(kind: CheckpointKind, label: &str) -> Self {
-        let label = label.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned();
+        let label = label.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+        let label = if label.is_empty() { "checkpoint" } else { label }.to_owned();
         Self { kind, label, run: None, turn: None, participant: None, verified: None }
     }
 }

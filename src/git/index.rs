@@ -31,6 +31,15 @@ impl EntryFlags {
     }
 }
 
+/// When a file changed, as an index remembers it: seconds and nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stamps {
+    /// The change of the inode (ctime).
+    pub(crate) changed: (i64, i64),
+    /// The change of the content (mtime).
+    pub(crate) modified: (i64, i64),
+}
+
 /// One entry of an index without conflict.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct IndexEntry<'a> {
@@ -47,12 +56,26 @@ pub(crate) struct IndexEntry<'a> {
 impl IndexView {
     /// Returns the entries that are in no conflict, in git's order.
     pub(crate) fn entries(&self) -> impl Iterator<Item = IndexEntry<'_>> {
-        self.file.entries().iter().filter(|entry| entry.stage() == Stage::Unconflicted).map(|entry| IndexEntry {
-            path: entry.path(&self.file),
-            mode: entry.mode,
-            id: entry.id,
-            flags: to_flags(entry.flags),
+        let merged = self.file.entries().iter().filter(|entry| entry.stage() == Stage::Unconflicted);
+        merged.map(|entry| self.to_entry(entry))
+    }
+
+    /// Returns the files that git looks at and whose inode changed in or after a second.
+    pub(crate) fn entries_changed_since(&self, second: i64) -> impl Iterator<Item = (IndexEntry<'_>, Stamps)> {
+        let stamp = |time: gix::index::entry::stat::Time| (i64::from(time.secs), i64::from(time.nsecs));
+        let recent = self.file.entries().iter().filter(move |entry| {
+            i64::from(entry.stat.ctime.secs) >= second
+                && entry.stage() == Stage::Unconflicted
+                && entry.mode != Mode::COMMIT
+                && to_flags(entry.flags) == EntryFlags::default()
+        });
+        recent.map(move |entry| {
+            (self.to_entry(entry), Stamps { changed: stamp(entry.stat.ctime), modified: stamp(entry.stat.mtime) })
         })
+    }
+
+    fn to_entry<'a>(&'a self, entry: &gix::index::Entry) -> IndexEntry<'a> {
+        IndexEntry { path: entry.path(&self.file), mode: entry.mode, id: entry.id, flags: to_flags(entry.flags) }
     }
 
     /// Tells whether a path is in the index, in conflict or not.

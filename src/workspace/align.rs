@@ -24,23 +24,21 @@ struct Differences {
     announced: Vec<BString>,
 }
 
-/// Aligns the index at `scratch` with the user's; returns paths whose files are to be read whatever the rules say.
+/// Aligns the index at `scratch` (seen as `private`) with the user's; returns paths whose files are to be read whatever the rules say.
 pub(super) fn align(
     repository: &Repository,
     scratch: &Path,
+    private: &IndexView,
     user: Option<&IndexView>,
     scope: &Scope<'_>,
 ) -> Result<Vec<BString>> {
-    let Some(private) = repository.read_index(scratch)? else {
-        return Ok(Vec::new());
-    };
-    let differences = compare(&private, user);
+    let differences = compare(private, user);
     // What is gone, or seen only through a link, must not be asked for: git would give up.
     let (there, away): (Vec<_>, Vec<_>) =
         differences.only_here.iter().cloned().partition(|path| scope.look_at(path.as_bstr()).is_some());
     let ignored = repository.ignored_among(scratch, &there)?;
     let leaves = |path: &BString| {
-        Scope::is_ours(path.as_bstr()) || ignored.contains(path) || scope.reason_to_skip(path.as_bstr()).is_some()
+        Scope::is_ours(path.as_bstr()) || ignored.contains(path) || scope.reason_not_to_want(path.as_bstr()).is_some()
     };
     let gone: Vec<BString> = away.into_iter().chain(there.iter().filter(|path| leaves(path)).cloned()).collect();
     repository.remove_from_index(scratch, &gone)?;

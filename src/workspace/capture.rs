@@ -5,6 +5,7 @@
 //! with the reason; a failure of git is an error, never an empty answer.
 
 use super::align::align;
+use super::doubt::doubt;
 use super::error::Result;
 use super::scope::{OURS, Scope, is_special};
 use super::scratch::ScratchIndex;
@@ -67,10 +68,14 @@ fn capture_from(
     scope: &Scope<'_>,
 ) -> Result<Captured> {
     let user_index = read_user_index(repository, state)?;
-    let announced = if same_contents(&repository.index_path(), index.path()) {
-        Vec::new()
-    } else {
-        align(repository, index.path(), user_index.as_ref(), scope)?
+    let same = same_contents(&repository.index_path(), index.path());
+    let private = if same { None } else { repository.read_index(index.path())? };
+    if let Some(view) = private.as_ref().or(user_index.as_ref()) {
+        doubt(repository, index.path(), view, scope)?;
+    }
+    let announced = match &private {
+        Some(private) => align(repository, index.path(), private, user_index.as_ref(), scope)?,
+        None => Vec::new(),
     };
     let head = repository.head()?;
     let head_tree_id = head.commit_id().map_or_else(|| Ok(repository.empty_tree()), |id| repository.tree_of(id))?;

@@ -7,6 +7,7 @@
 mod align;
 mod apply;
 mod capture;
+mod doubt;
 mod error;
 mod hold;
 mod ignored_then;

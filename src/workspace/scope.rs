@@ -59,15 +59,17 @@ impl<'a> Scope<'a> {
 
     /// Returns why an untracked path is not held, or `None` where it is (or where nothing is there).
     pub(crate) fn reason_to_skip(&self, path: &BStr) -> Option<SkipReason> {
+        self.reason_not_to_want(path).or_else(|| self.reason_not_to_read(path, &self.look_at(path)?))
+    }
+
+    /// Returns why an untracked path is not wanted; opens nothing.
+    pub(crate) fn reason_not_to_want(&self, path: &BStr) -> Option<SkipReason> {
         let base = path.rfind_byte(b'/').map_or(path.as_bytes(), |slash| &path[slash + 1..]);
         if self.secrets.matches(base) {
             return Some(SkipReason::Secret);
         }
         let metadata = self.look_at(path)?;
-        if metadata.is_file() && metadata.len() > self.max_file_bytes {
-            return Some(SkipReason::Oversized);
-        }
-        self.reason_not_to_read(path, &metadata)
+        (metadata.is_file() && metadata.len() > self.max_file_bytes).then_some(SkipReason::Oversized)
     }
 
     /// Returns why a file cannot be read, tracked or not.

@@ -8,6 +8,7 @@
 
 mod arrows;
 mod go_back;
+mod make_a_checkpoint;
 mod never_touch;
 mod sandbox;
 mod the_readme;

@@ -1,0 +1,609 @@
+//! Making a checkpoint: what a commit holds, what it leaves out, and that the real git agrees on the tree.
+
+use crate::sandbox::{Repo, Sandbox, has_tool, repository_with_a_commit};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+
+/// Makes a checkpoint whose tree must be the one that git itself makes, and which leaves nothing to do.
+#[track_caller]
+fn checkpoint_as_git_would(repo: &Repo) {
+    let tree = repo.expected_tree(&[]);
+    repo.checkpoint("one");
+    assert_eq!(repo.rev("HEAD^{tree}"), tree);
+    assert_eq!(repo.status(), "");
+    repo.judge();
+}
+
+#[test]
+fn with_nothing_changed_it_makes_an_entry_for_head_and_then_names_it() {
+    let repo = repository_with_a_commit();
+    let head = repo.rev("HEAD");
+    assert_eq!(repo.checkpoint("as it is"), "c1");
+    assert_eq!(repo.rev("HEAD"), head);
+    assert_eq!(repo.list()[0]["commit"], *head);
+    let before = repo.look();
+    repo.autodev(["checkpoint"]).ok().says("Nothing has changed since c1, which holds HEAD");
+    before.assert_same(&repo);
+    assert_eq!(repo.list().len(), 1);
+}
+
+#[test]
+fn as_json_it_prints_the_new_entry() {
+    let repo = repository_with_a_commit();
+    repo.write("a.txt", "1\n");
+    repo.write(".env", "secret\n");
+    let ran = repo.autodev(["checkpoint", "-m", "one", "--json"]).ok();
+    let entry: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(entry["id"], "c1");
+    assert_eq!(entry["commit"], *repo.rev("HEAD"));
+    assert_eq!(entry["skipped"], serde_json::json!([{"path": ".env", "reason": "secret"}]));
+}
+
+#[test]
+fn what_was_staged_is_held_under_u() {
+    let repo = repository_with_a_commit();
+    repo.write("a.txt", "staged\n");
+    repo.git(["add", "a.txt"]);
+    repo.write("a.txt", "unstaged\n");
+    checkpoint_as_git_would(&repo);
+    assert_eq!(repo.git(["show", "refs/autodev/main/u/1/index:a.txt"]), "staged");
+    assert_eq!(repo.git(["show", "refs/autodev/main/u/1/work:a.txt"]), "unstaged");
+}
+
+#[test]
+fn without_a_split_nothing_is_held() {
+    let repo = repository_with_a_commit();
+    repo.write("a.txt", "staged\n");
+    repo.git(["add", "-A"]);
+    checkpoint_as_git_would(&repo);
+    repo.write("a.txt", "unstaged\n");
+    repo.checkpoint("two");
+    assert_eq!(repo.git(["for-each-ref", "refs/autodev/main/u"]), "");
+}
+
+#[test]
+fn a_path_that_was_only_announced_is_read() {
+    let repo = repository_with_a_commit();
+    repo.write("announced", "content\n");
+    repo.write("gone", "gone\n");
+    repo.git(["add", "-N", "announced", "gone"]);
+    repo.remove("gone");
+    checkpoint_as_git_would(&repo);
+    assert_eq!(repo.git(["show", "HEAD:announced"]), "content");
+}
+
+#[test]
+fn an_announced_path_that_is_seen_only_through_a_link_is_not_there() {
+    let repo = repository_with_a_commit();
+    repo.write("folder/file", "content\n");
+    repo.git(["add", "-N", "folder/file"]);
+    repo.sh("mv folder real; ln -s real folder");
+    repo.checkpoint("one");
+    assert_eq!(repo.git(["ls-tree", "-r", "--name-only", "HEAD"]), "a.txt\nfolder\nreal/file\nsrc/b.txt");
+    assert_eq!(repo.status(), "");
+}
+
+#[test]
+fn on_an_unborn_branch_it_makes_the_first_commit() {
+    let repo = Sandbox::new().repository("project");
+    repo.autodev(["checkpoint"]).fails(1).mentions("there is nothing to hold yet");
+    repo.write("a.txt", "a\n");
+    checkpoint_as_git_would(&repo);
+    assert_eq!(repo.git(["rev-list", "--count", "HEAD"]), "1");
+    assert_eq!(repo.git(["symbolic-ref", "HEAD"]), "refs/heads/main");
+    repo.write("a.txt", "2\n");
+    repo.autodev(["restore", "c1"]).ok();
+    assert_eq!(repo.text("a.txt"), "a\n");
+}
+
+#[test]
+fn a_staged_file_on_an_unborn_branch_is_held_too() {
+    let repo = Sandbox::new().repository("project");
+    repo.write("a.txt", "staged\n");
+    repo.git(["add", "a.txt"]);
+    repo.write("a.txt", "unstaged\n");
+    checkpoint_as_git_would(&repo);
+    assert_eq!(repo.git(["show", "refs/autodev/main/u/1/index:a.txt"]), "staged");
+}
+
+#[test]
+fn a_detached_head_moves_and_no_branch_does() {
+    let repo = repository_with_a_commit();
+    repo.git(["switch", "-q", "--detach"]);
+    let main = repo.rev("main");
+    repo.write("a.txt", "1\n");
+    checkpoint_as_git_would(&repo);
+    assert_eq!(repo.rev("main"), main);
+    assert_eq!(repo.rev("HEAD^"), main);
+}
+
+#[test]
+fn no_hook_ever_runs() {
+    let repo = repository_with_a_commit();
+    let names = "pre-commit commit-msg post-commit reference-transaction post-index-change post-checkout pre-auto-gc";
+    let script = "for name in $NAMES; do for folder in .git/hooks ../hooks; do mkdir -p $folder
+        printf '#!/bin/sh\\ntouch '$PWD'/../hook-ran\\nexit 1\\n' > $folder/$name; chmod +x $folder/$name; done; done";
+    repo.sh(&format!("NAMES='{names}'; {script}"));
+    for path in ["", "../hooks"] {
+        if !path.is_empty() {
+            repo.git(["config", "core.hooksPath", path]);
+        }
+        repo.write("a.txt", format!("1 {path}\n"));
+        let id = repo.checkpoint("one");
+        repo.write("a.txt", "2\n");
+        repo.autodev(["restore", &id]).ok();
+        assert!(!repo.has("../hook-ran"));
+    }
+}
+
+#[test]
+fn nothing_is_signed() {
+    let repo = repository_with_a_commit();
+    repo.git(["config", "commit.gpgSign", "true"]);
+    repo.git(["config", "gpg.program", "false"]);
+    repo.git(["config", "commit.template", "/nonexistent"]);
+    repo.write("a.txt", "1\n");
+    checkpoint_as_git_would(&repo);
+    assert!(!repo.git(["cat-file", "commit", "HEAD"]).contains("gpgsig"));
+}
+
+#[test]
+fn safecrlf_fails_no_capture() {
+    let repo = repository_with_a_commit();
+    repo.git(["config", "core.autocrlf", "input"]);
+    repo.git(["config", "core.safecrlf", "true"]);
+    repo.write("mixed.txt", "one\r\ntwo\n");
+    repo.checkpoint("one");
+    assert_eq!(repo.git(["show", "HEAD:mixed.txt"]), "one\ntwo");
+}
+
+#[test]
+fn autocrlf_is_followed_both_ways() {
+    let repo = Sandbox::new().repository("project");
+    repo.git(["config", "core.autocrlf", "true"]);
+    repo.write("dos.txt", "one\r\ntwo\r\n");
+    checkpoint_as_git_would(&repo);
+    assert_eq!(repo.git(["cat-file", "blob", "HEAD:dos.txt"]), "one\ntwo");
+    repo.write("dos.txt", "three\r\n");
+    repo.autodev(["restore", "c1"]).ok();
+    assert_eq!(repo.text("dos.txt"), "one\r\ntwo\r\n");
+    assert_eq!(repo.status(), "");
+}
+
+#[test]
+fn encodings_and_ident_come_back_as_git_writes_them() {
+    let repo = Sandbox::new().repository("project");
+    repo.write(".gitattributes", "*.txt working-tree-encoding=UTF-16LE eol=lf\n*.c ident\n");
+    let text: Vec<u8> = "grün\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    repo.write("a.txt", &text);
+    repo.write("b.c", "$Id$\n");
+    checkpoint_as_git_would(&repo);
+    repo.remove("a.txt");
+    repo.write("b.c", "other\n");
+    repo.autodev(["restore", "c1"]).ok();
+    assert_eq!(repo.read("a.txt"), text);
+    assert!(repo.text("b.c").starts_with("$Id: "));
+    assert_eq!(repo.status(), "");
+}
+
+#[test]
+fn deletions_are_held() {
+    let repo = repository_with_a_commit();
+    repo.sh("rm -r src; rm a.txt");
+    checkpoint_as_git_would(&repo);
+    assert_eq!(repo.git(["ls-tree", "HEAD"]), "");
+    repo.autodev(["restore", "c1"]).ok();
+}
+
+#[test]
+fn files_become_folders_and_folders_files() {
+    let repo = repository_with_a_commit();
+    repo.sh("rm a.txt; mkdir a.txt; echo in > a.txt/in; rm -r src; echo file > src");
+    checkpoint_as_git_would(&repo);
+    repo.sh("rm -r a.txt; echo file > a.txt; rm src; mkdir -p src/b.txt; echo deep > src/b.txt/deep");
+    repo.checkpoint("two");
+    assert_eq!(repo.rev("HEAD^{tree}"), repo.expected_tree(&[]));
+}
+
+#[test]
+fn links_are_held_as_links() {
+    let repo = repository_with_a_commit();
+    repo.write("../outside/file", "outside\n");
+    repo.sh("ln -s nowhere dangling; ln -s src folder; ln -s ../outside out; ln -s a.txt file; ln -s /etc/passwd abs");
+    checkpoint_as_git_would(&repo);
+    let modes = repo.git(["ls-tree", "HEAD", "dangling", "folder", "out", "file", "abs"]);
+    assert!(modes.lines().all(|line| line.starts_with("120000 ")), "{modes}");
+    repo.sh("rm dangling folder out; echo x > dangling; mkdir folder out; echo y > folder/y; echo z > out/z");
+    checkpoint_again(&repo);
+    repo.autodev(["restore", "c1"]).ok();
+    assert_eq!(repo.sh("readlink folder"), "src");
+    assert_eq!(repo.text("../outside/file"), "outside\n");
+    assert!(repo.has("src/b.txt"));
+    assert_eq!(repo.status(), "");
+}
+
+#[track_caller]
+fn checkpoint_again(repo: &Repo) {
+    let tree = repo.expected_tree(&[]);
+    repo.checkpoint("again");
+    assert_eq!(repo.rev("HEAD^{tree}"), tree);
+    assert_eq!(repo.status(), "");
+}
+
+#[test]
+fn a_folder_that_a_link_replaced_is_a_link() {
+    let repo = repository_with_a_commit();
+    repo.write("lib/deep/x", "x\n");
+    repo.write("real/deep/x", "other\n");
+    repo.checkpoint("one");
+    repo.sh("rm -r lib; ln -s real lib");
+    checkpoint_again(&repo);
+    assert_eq!(repo.git(["ls-tree", "-r", "--name-only", "HEAD"]), "a.txt\nlib\nreal/deep/x\nsrc/b.txt");
+    repo.autodev(["restore", "c1"]).ok();
+    assert_eq!(repo.text("lib/deep/x"), "x\n");
+    assert_eq!(repo.text("real/deep/x"), "other\n");
+    repo.autodev(["restore", "c2"]).ok();
+    assert_eq!(repo.sh("readlink lib"), "real");
+    assert_eq!(repo.text("real/deep/x"), "other\n");
+}
+
+#[test]
+fn an_untracked_folder_that_was_captured_and_became_a_link_is_a_link() {
+    let repo = repository_with_a_commit();
+    repo.write("lib/x", "x\n");
+    repo.checkpoint("one");
+    repo.git(["rm", "-q", "-r", "--cached", "lib"]);
+    repo.git(["commit", "-q", "-m", "untrack"]);
+    repo.sh("mv lib real; ln -s real lib");
+    checkpoint_again(&repo);
+}
+
+#[test]
+fn names_of_any_bytes_are_held() {
+    let repo = repository_with_a_commit();
+    let names: [&[u8]; 14] = [
+        b"caf\xe9",
+        b"new\nline",
+        b"tab\there",
+        b"quote\"'",
+        b":(exclude)x",
+        b":!x",
+        b"-rf",
+        b" blank ",
+        b"back\\slash",
+        b"*",
+        b"[a]",
+        b"~",
+        b"{a,b}",
+        b"\xc3\xbc/\xff\xfe/x",
+    ];
+    for name in names {
+        repo.write(OsStr::from_bytes(name), name);
+    }
+    checkpoint_as_git_would(&repo);
+    assert_eq!(repo.git(["ls-tree", "-r", "-z", "--name-only", "HEAD"]).matches('\0').count(), names.len() + 2);
+    for name in names {
+        repo.write(OsStr::from_bytes(name), "changed\n");
+    }
+    repo.remove("*");
+    repo.autodev(["restore", "c1"]).ok();
+    for name in names {
+        assert_eq!(repo.read(OsStr::from_bytes(name)), name);
+    }
+    assert_eq!(repo.status(), "");
+    repo.write(OsStr::from_bytes(names[0]), "changed\n");
+    let mut command = repo.program();
+    command.args(["restore", "c1", "--"]).arg(OsStr::from_bytes(names[0]));
+    crate::sandbox::Ran::of(command).ok();
+    assert_eq!(repo.read(OsStr::from_bytes(names[0])), names[0]);
+}
+
+#[test]
+fn names_that_differ_only_in_case_are_two() {
+    let repo = repository_with_a_commit();
+    repo.write("Readme", "1\n");
+    repo.write("README", "2\n");
+    repo.write("A/x", "1\n");
+    repo.write("a/x", "2\n");
+    checkpoint_as_git_would(&repo);
+}
+
+#[test]
+fn a_path_that_is_not_utf8_is_in_the_skipped_list() {
+    let repo = repository_with_a_commit();
+    repo.write(OsStr::from_bytes(b"caf\xe9.pem"), "secret\n");
+    repo.write("a.txt", "1\n");
+    let entry = repo.autodev(["checkpoint", "--json"]).ok();
+    let entry: serde_json::Value = serde_json::from_str(&entry.stdout).unwrap();
+    assert_eq!(entry["skipped"], serde_json::json!([{"path_b64": "Y2Fm6S5wZW0=", "reason": "secret"}]));
+}
+
+#[test]
+fn executable_bits_are_held_also_alone() {
+    let repo = repository_with_a_commit();
+    let mode = |mode| std::fs::set_permissions(repo.path("a.txt"), std::fs::Permissions::from_mode(mode)).unwrap();
+    mode(0o755);
+    checkpoint_as_git_would(&repo);
+    assert!(repo.git(["ls-tree", "HEAD", "a.txt"]).starts_with("100755 "));
+    mode(0o644);
+    repo.autodev(["restore", "c1", "--dry-run"]).ok().says("mode   a.txt");
+    repo.autodev(["restore", "c1"]).ok();
+    assert_eq!(std::fs::metadata(repo.path("a.txt")).unwrap().permissions().mode() & 0o111, 0o111);
+    repo.git(["config", "core.fileMode", "false"]);
+    mode(0o644);
+    repo.autodev(["checkpoint"]).ok().says("Nothing has changed since c1, which holds HEAD");
+}
+
+#[test]
+fn an_edit_of_equal_size_in_the_same_tick_is_seen() {
+    let repo = repository_with_a_commit();
+    for number in 10..40 {
+        repo.write("a.txt", format!("{number}\n"));
+        repo.checkpoint("racy");
+        assert_eq!(repo.git(["show", "HEAD:a.txt"]), number.to_string());
+    }
+    for number in 10..40 {
+        repo.write("a.txt", format!("{number}\n"));
+        repo.autodev(["restore", "c1"]).ok();
+        assert_eq!(repo.text("a.txt"), "10\n");
+        assert_eq!(repo.status(), "");
+    }
+}
+
+#[test]
+fn an_edit_of_equal_size_and_time_is_seen() {
+    let repo = repository_with_a_commit();
+    repo.sh("printf 1 > a.txt; touch -d 2020-01-01T00:00:00Z a.txt");
+    repo.checkpoint("one");
+    for number in 2..10 {
+        repo.sh(&format!("printf {number} > a.txt; touch -d 2020-01-01T00:00:00Z a.txt"));
+        repo.checkpoint("again");
+        assert_eq!(repo.git(["show", "HEAD:a.txt"]), number.to_string());
+    }
+    repo.sh("printf 3 > new; touch -d 2020-01-01T00:00:00Z new; mv new a.txt");
+    repo.git(["config", "core.trustctime", "false"]);
+    repo.git(["config", "core.checkStat", "minimal"]);
+    repo.checkpoint("three");
+    assert_eq!(repo.git(["show", "HEAD:a.txt"]), "3");
+}
+
+#[test]
+fn a_tracked_file_that_is_ignored_is_held() {
+    let repo = repository_with_a_commit();
+    repo.write("build.log", "1\n");
+    repo.commit("tracked");
+    repo.write(".gitignore", "*.log\n");
+    repo.write("build.log", "2\n");
+    repo.write("other.log", "ignored\n");
+    checkpoint_as_git_would(&repo);
+    assert_eq!(repo.git(["show", "HEAD:build.log"]), "2");
+    repo.remove("build.log");
+    repo.autodev(["restore", "c1"]).ok();
+    assert_eq!((repo.text("build.log"), repo.text("other.log")), ("2\n".into(), "ignored\n".into()));
+}
+
+#[test]
+fn settings_of_status_hide_nothing() {
+    let repo = repository_with_a_commit();
+    for (key, value) in [
+        ("status.showUntrackedFiles", "no"),
+        ("status.relativePaths", "true"),
+        ("status.renames", "copies"),
+        ("status.branch", "true"),
+        ("status.short", "true"),
+        ("status.showStash", "true"),
+        ("core.quotePath", "true"),
+        ("color.ui", "always"),
+        ("diff.ignoreSubmodules", "all"),
+        ("core.preloadIndex", "false"),
+    ] {
+        repo.git(["config", key, value]);
+    }
+    repo.write("new/file", "new\n");
+    repo.write("a.txt", "1\n");
+    checkpoint_as_git_would(&repo);
+    repo.write("later", "later\n");
+    repo.autodev(["restore", "c1"]).ok();
+    assert_eq!(repo.status(), "");
+    assert!(!repo.has("later"));
+}
+
+#[test]
+fn indexes_of_all_kinds_are_read() {
+    for setup in [
+        "git config core.splitIndex true; git update-index --split-index",
+        "git config core.untrackedCache true; git update-index --untracked-cache",
+        "git config index.version 4; git update-index --index-version 4",
+        "git config feature.manyFiles true; git update-index --force-write-index",
+    ] {
+        let repo = repository_with_a_commit();
+        repo.sh(setup);
+        repo.write("new/file", "new\n");
+        repo.write("a.txt", "1\n");
+        repo.git(["add", "a.txt"]);
+        repo.write("a.txt", "2\n");
+        checkpoint_as_git_would(&repo);
+        assert_eq!(repo.git(["show", "refs/autodev/main/u/1/index:a.txt"]), "1", "{setup}");
+        repo.write("a.txt", "3\n");
+        repo.write("later", "later\n");
+        repo.sh(setup);
+        repo.autodev(["restore", "c1"]).ok();
+        assert_eq!(repo.status(), "", "{setup}");
+        assert_eq!((repo.text("a.txt"), repo.has("later")), ("2\n".into(), false), "{setup}");
+        repo.judge();
+    }
+}
+
+#[test]
+fn what_is_left_out_is_named_with_its_reason() {
+    let repo = repository_with_a_commit();
+    repo.write(".autodev/config.toml", "max_file_bytes = 1000\nsecrets = [\"*.token\", \"!*.pem\"]\n");
+    repo.write("big", vec![b'x'; 1001]);
+    repo.write("fits", vec![b'x'; 1000]);
+    repo.write("my.token", "secret\n");
+    repo.write("open.pem", "open\n");
+    repo.sh("mkfifo pipe; mkdir deep; mkfifo deep/pipe; git init -q inner; echo x > inner/x");
+    repo.write("a.txt", "1\n");
+    repo.checkpoint("one");
+    let skipped = serde_json::json!([
+        {"path": "big", "reason": "oversized"},
+        {"path": "deep/pipe", "reason": "special-file"},
+        {"path": "inner", "reason": "nested-repository"},
+        {"path": "my.token", "reason": "secret"},
+        {"path": "pipe", "reason": "special-file"},
+    ]);
+    assert_eq!(repo.list()[0]["skipped"], skipped);
+    assert_eq!(repo.git(["ls-tree", "-r", "--name-only", "HEAD"]), "a.txt\nfits\nopen.pem\nsrc/b.txt");
+    repo.judge();
+}
+
+#[test]
+fn a_tracked_file_over_the_limit_is_held() {
+    let repo = repository_with_a_commit();
+    repo.write("big", vec![b'x'; 2000]);
+    repo.commit("big");
+    repo.write(".autodev/config.toml", "max_file_bytes = 1000\n");
+    repo.write("big", vec![b'y'; 3000]);
+    repo.checkpoint("one");
+    assert_eq!(repo.git(["cat-file", "-s", "HEAD:big"]), "3000");
+}
+
+#[test]
+fn a_file_that_grew_over_the_limit_after_a_capture_is_left_out_again() {
+    let repo = repository_with_a_commit();
+    repo.write(".autodev/config.toml", "max_file_bytes = 1000\n");
+    repo.write("grows", "small\n");
+    repo.autodev(["restore", "c1"]).fails(1);
+    repo.checkpoint("one");
+    repo.git(["rm", "-q", "--cached", "grows"]);
+    repo.git(["commit", "-q", "-m", "untrack"]);
+    repo.write("grows", vec![b'x'; 2000]);
+    repo.write("a.txt", "1\n");
+    repo.checkpoint("two");
+    assert_eq!(repo.list()[0]["skipped"], serde_json::json!([{"path": "grows", "reason": "oversized"}]));
+    assert_eq!(repo.git(["ls-tree", "--name-only", "HEAD"]), "a.txt\nsrc");
+}
+
+#[test]
+fn a_git_init_over_tracked_files_hides_none_of_them() {
+    let repo = repository_with_a_commit();
+    repo.git(["init", "-q", "src"]);
+    repo.write("src/b.txt", "2\n");
+    repo.checkpoint("one");
+    assert_eq!(repo.git(["show", "HEAD:src/b.txt"]), "2");
+    repo.write("src/b.txt", "3\n");
+    repo.autodev(["restore", "c1"]).ok();
+    assert_eq!(repo.text("src/b.txt"), "2\n");
+    assert!(repo.has("src/.git/HEAD"));
+}
+
+#[test]
+fn marks_that_hide_a_file_from_git_are_followed_and_kept() {
+    let repo = repository_with_a_commit();
+    repo.git(["update-index", "--assume-unchanged", "a.txt"]);
+    repo.git(["update-index", "--skip-worktree", "src/b.txt"]);
+    repo.write("a.txt", "local\n");
+    repo.remove("src");
+    repo.write("new", "new\n");
+    repo.checkpoint("one");
+    assert_eq!(repo.git(["show", "HEAD:a.txt"]), "a");
+    assert_eq!(repo.git(["show", "HEAD:src/b.txt"]), "b");
+    assert_eq!(repo.git(["ls-files", "-v"]), "h a.txt\nH new\nS src/b.txt");
+    assert_eq!(repo.text("a.txt"), "local\n");
+}
+
+#[test]
+fn a_sparse_checkout_deletes_nothing() {
+    let repo = repository_with_a_commit();
+    repo.write("docs/d.txt", "d\n");
+    repo.commit("docs");
+    repo.git(["sparse-checkout", "set", "--cone", "--sparse-index", "docs"]);
+    assert!(!repo.has("src"));
+    repo.write("docs/d.txt", "1\n");
+    repo.checkpoint("one");
+    assert_eq!(repo.git(["ls-tree", "-r", "--name-only", "HEAD"]), "a.txt\ndocs/d.txt\nsrc/b.txt");
+    assert!(!repo.has("src"));
+    repo.write("docs/d.txt", "2\n");
+    repo.autodev(["restore", "c1"]).ok();
+    assert_eq!(repo.text("docs/d.txt"), "1\n");
+    assert!(!repo.has("src"));
+    assert_eq!(repo.status(), "");
+    repo.judge();
+}
+
+#[test]
+fn sha256_repositories_work_the_same() {
+    let repo = Sandbox::new().folder("project");
+    repo.git(["init", "-q", "--object-format=sha256"]);
+    repo.write("a.txt", "a\n");
+    checkpoint_as_git_would(&repo);
+    repo.write("a.txt", "2\n");
+    repo.write("new", "2\n");
+    repo.autodev(["restore", "c1"]).ok();
+    assert_eq!(repo.text("a.txt"), "a\n");
+    assert_eq!(repo.rev("HEAD").len(), 64);
+    repo.judge();
+}
+
+#[test]
+fn an_empty_label_still_names_the_checkpoint() {
+    let repo = repository_with_a_commit();
+    repo.write("a.txt", "1\n");
+    repo.autodev(["checkpoint", "-m", "first line\nsecond line"]).ok();
+    assert_eq!(repo.list()[0]["label"], "first line");
+    repo.write("a.txt", "2\n");
+    repo.autodev(["checkpoint", "-m", " \n "]).ok();
+    assert_eq!(repo.git(["log", "-1", "--format=%s"]), "autodev: checkpoint");
+    assert_eq!(repo.list()[0]["label"], "checkpoint");
+}
+
+#[test]
+fn it_works_from_a_folder_inside_and_through_a_link() {
+    let repo = repository_with_a_commit();
+    repo.write("a.txt", "1\n");
+    let mut command = repo.program();
+    command.current_dir(repo.path("src")).args(["checkpoint", "-m", "from inside"]);
+    crate::sandbox::Ran::of(command).ok().says("c1");
+    repo.sh("ln -s project ../link");
+    repo.write("a.txt", "2\n");
+    let mut command = repo.program();
+    command.current_dir(repo.path("..")).args(["--project", "link/src", "checkpoint", "-m", "through a link"]);
+    crate::sandbox::Ran::of(command).ok().says("c2");
+    assert_eq!(repo.list().len(), 2);
+}
+
+#[test]
+fn a_second_capture_opens_no_file_that_stayed_dirty() {
+    if !has_tool("strace") {
+        return;
+    }
+    let repo = repository_with_a_commit();
+    for number in 0..50 {
+        repo.write(format!("dirty/{number}"), "clean\n");
+    }
+    repo.checkpoint("one");
+    for number in 0..50 {
+        repo.write(format!("dirty/{number}"), format!("changed {number}\n"));
+        repo.write(format!("untracked/{number}"), format!("new {number}\n"));
+    }
+    repo.sh("touch -d 2020-01-01T00:00:00Z dirty/* untracked/*");
+    repo.autodev(["restore", "c1", "--dry-run"]).ok();
+    let trace = repo.path("../trace");
+    let mut command = repo.program();
+    let program = command.get_program().to_owned();
+    let environment: Vec<_> =
+        command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned()))).collect();
+    command = repo.command("strace");
+    command.env_clear().envs(environment).args(["-f", "-qq", "-e", "trace=open,openat,openat2", "-o"]).arg(&trace);
+    command.arg(program).args(["restore", "c1", "--dry-run"]);
+    let ran = crate::sandbox::Ran::of(command).ok();
+    assert_eq!(ran.stdout.lines().count(), 100);
+    let trace = std::fs::read_to_string(trace).unwrap();
+    let opened: Vec<&str> =
+        trace.lines().filter(|line| line.contains("dirty/") || line.contains("untracked/")).collect();
+    let files: Vec<&&str> =
+        opened.iter().filter(|line| !line.contains("O_DIRECTORY") && !line.contains(".gitignore")).collect();
+    assert!(files.is_empty(), "{} files were opened again, such as {:#?}", files.len(), &files[..files.len().min(60)]);
+    assert!(trace.contains("checkpoints.json"), "strace saw the program");
+}
