@@ -110,6 +110,7 @@ fn look<'a>(
     index_lock: Option<IndexLock>,
 ) -> Result<Look<'a>> {
     let repository = project.repository()?;
+    StateRecord::load(project.state())?.require_writable(project.state())?;
     let found = find(book, &request.target)?;
     if !repository.has_commit(found.commit_id) {
         let commit = found.commit_id.to_hex_with_len(7).to_string();
@@ -184,11 +185,17 @@ impl Look<'_> {
         )?;
         match self.change(&hold) {
             Ok(mut notes) => {
-                book.add(&replaced)?;
-                let kind = if self.whole { OperationKind::Restore } else { OperationKind::RestorePaths };
-                note_operation(self.project, &self.captured, &hold, kind, self.found.commit_id)?;
-                self.finish(parked.as_ref().map(|(branch, _)| branch.as_str()), &replaced)?;
                 notes.splice(0..0, self.counts(&hold));
+                let kind = if self.whole { OperationKind::Restore } else { OperationKind::RestorePaths };
+                let written = [
+                    book.add(&replaced),
+                    note_operation(self.project, &self.captured, &hold, kind, self.found.commit_id),
+                    self.finish(parked.as_ref().map(|(branch, _)| branch.as_str()), &replaced),
+                    self.finish_state(),
+                ];
+                // The code is back and what was there is held by refs: a record that fails now undoes nothing.
+                let failed = written.into_iter().filter_map(Result::err);
+                notes.extend(failed.map(|error| format!("not everything could be written down: {error}")));
                 Ok(self.restored(parked.map(|(branch, _)| branch), replaced, notes))
             }
             Err(error) => {
@@ -292,7 +299,6 @@ impl Look<'_> {
             "replaced": replaced.iter().map(|checkpoint| checkpoint.id).collect::<Vec<_>>(),
         });
         self.project.event("restored", fields)?;
-        self.finish_state()?;
         let paths = if self.whole { "the code" } else { "some files" };
         let saved = saved_on.map_or_else(String::new, |branch| format!("; what was there is on the branch {branch}"));
         let line = format!(

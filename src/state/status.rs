@@ -80,12 +80,18 @@ impl StateRecord {
         self.problem = problem;
     }
 
+    /// Fails when the record was written by a newer version, before anything is done on its strength.
+    pub(crate) fn require_writable(&self, state: &StateFolder) -> Result<()> {
+        if self.version > VERSION {
+            return Err(Error::Newer { path: state.file("state.json"), found: self.version, known: VERSION });
+        }
+        Ok(())
+    }
+
     /// Replaces the record on disk.
     pub(crate) fn save(&self, state: &StateFolder) -> Result<()> {
+        self.require_writable(state)?;
         let path = state.file("state.json");
-        if self.version > VERSION {
-            return Err(Error::Newer { path, found: self.version, known: VERSION });
-        }
         let record = Self { version: VERSION, ..self.clone() };
         let mut bytes = serde_json::to_vec_pretty(&record)
             .map_err(|error| Error::Damaged { path: path.clone(), why: error.to_string() })?;

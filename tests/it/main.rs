@@ -7,9 +7,11 @@
 #![allow(clippy::needless_pass_by_value, reason = "helpers take what reads best in a sentence")]
 
 mod arrows;
+mod bad_input;
 mod go_back;
 mod make_a_checkpoint;
 mod never_touch;
+mod room_of_git;
 mod sandbox;
 mod the_readme;
 mod the_specification;
