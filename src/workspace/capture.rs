@@ -170,14 +170,15 @@ fn closed_folders(status: &Status, user: Option<&IndexView>) -> HashSet<BString>
     ignored.chain(status.nested.iter().cloned()).chain(submodules).chain([BString::from(OURS)]).collect()
 }
 
-/// Names special files that no ignore rule leaves out.
+/// Names special files and unreadable folders that no ignore rule leaves out.
 fn visible(
     repository: &Repository,
     index: &ScratchIndex,
-    special: Vec<BString>,
+    special: Vec<Skipped>,
     scope: &Scope<'_>,
 ) -> Result<Vec<Skipped>> {
-    let ignored: HashSet<BString> = repository.ignored_among(index.path(), &special)?.into_iter().collect();
-    let seen = special.into_iter().filter(|path| !ignored.contains(path) && !scope.never_holds(path.as_bstr()));
-    Ok(seen.map(|path| Skipped { path, reason: SkipReason::SpecialFile }).collect())
+    let paths: Vec<BString> = special.iter().map(|skipped| skipped.path.clone()).collect();
+    let ignored: HashSet<BString> = repository.ignored_among(index.path(), &paths)?.into_iter().collect();
+    let seen = |path: &BString| !ignored.contains(path) && !scope.never_holds(path.as_bstr());
+    Ok(special.into_iter().filter(|skipped| seen(&skipped.path)).collect())
 }

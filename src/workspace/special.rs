@@ -1,11 +1,13 @@
-//! Finds pipes, sockets and devices, which git's status does not name.
+//! Finds pipes, sockets, devices and folders that cannot be read, which git's status does not name.
 //!
 //! One pass over folder entries, by the type that the folder itself gives (nothing is opened, nothing is
 //! read but folders), through a few threads; ignored folders and nested repositories are not entered.
 
 use super::scope::on_disk;
+use crate::state::{SkipReason, Skipped};
 use gix::bstr::{BString, ByteSlice as _};
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
@@ -16,11 +18,11 @@ use std::sync::{Condvar, Mutex, PoisonError};
 struct Queue {
     waiting: Vec<BString>,
     busy: usize,
-    found: Vec<BString>,
+    found: Vec<Skipped>,
 }
 
-/// Returns the special files below `root`, without entering the folders in `closed`.
-pub(super) fn special_files(root: &Path, closed: &HashSet<BString>) -> Vec<BString> {
+/// Returns the special files and the unreadable folders below `root`, without entering the folders in `closed`.
+pub(super) fn special_files(root: &Path, closed: &HashSet<BString>) -> Vec<Skipped> {
     let queue = Mutex::new(Queue { waiting: vec![BString::default()], ..Queue::default() });
     let changed = Condvar::new();
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get().min(4));
@@ -30,7 +32,7 @@ pub(super) fn special_files(root: &Path, closed: &HashSet<BString>) -> Vec<BStri
         }
     });
     let mut found = queue.into_inner().unwrap_or_else(PoisonError::into_inner).found;
-    found.sort();
+    found.sort_by(|left, right| left.path.cmp(&right.path));
     found
 }
 
@@ -54,12 +56,18 @@ fn work(root: &Path, closed: &HashSet<BString>, queue: &Mutex<Queue>, changed: &
     }
 }
 
-/// Reads one folder: the folders below it that are to be entered, and its special files.
-fn read_folder(root: &Path, folder: &BString, closed: &HashSet<BString>) -> (Vec<BString>, Vec<BString>) {
+/// Reads one folder: the folders below it that are to be entered, and what is to be named.
+fn read_folder(root: &Path, folder: &BString, closed: &HashSet<BString>) -> (Vec<BString>, Vec<Skipped>) {
     let mut folders = Vec::new();
     let mut found = Vec::new();
-    let Ok(entries) = std::fs::read_dir(on_disk(root, folder.as_bstr())) else {
-        return (folders, found);
+    let entries = match std::fs::read_dir(on_disk(root, folder.as_bstr())) {
+        Ok(entries) => entries,
+        Err(error) => {
+            if error.kind() == ErrorKind::PermissionDenied {
+                found.push(Skipped { path: folder.clone(), reason: SkipReason::Unreadable });
+            }
+            return (folders, found);
+        }
     };
     for entry in entries.flatten() {
         let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
@@ -73,7 +81,7 @@ fn read_folder(root: &Path, folder: &BString, closed: &HashSet<BString>) -> (Vec
         }
         path.extend_from_slice(name.as_bytes());
         if special {
-            found.push(path);
+            found.push(Skipped { path, reason: SkipReason::SpecialFile });
         } else if name != ".git" && !closed.contains(&path) {
             folders.push(path);
         }
