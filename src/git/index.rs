@@ -167,5 +167,10 @@ pub(crate) fn same_contents(left: &Path, right: &Path) -> bool {
         file.read_exact_at(&mut end, length.checked_sub(20)?).ok()?;
         (end != [0; 20]).then_some((length, end))
     };
+    /// Tells whether git leaves part of the tracked files off the disk.
+    pub(crate) fn has_sparse_checkout(&self) -> bool {
+        self.gix.config_snapshot().boolean("core.sparseCheckout").unwrap_or(false)
+    }
+
     end(left).is_some() && end(left) == end(right)
 }

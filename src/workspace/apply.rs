@@ -31,6 +31,7 @@ pub(crate) fn bring_over(
         .bring_over(next.path(), plan.from, plan.to)
         .map_err(Error::from)
         .and_then(|()| require_removed(repository, plan))
+        .and_then(|()| keep_on_disk(repository, captured, &next))
         .and_then(|()| Ok(put_marks_back(repository, captured, plan, &next)?))
     {
         Ok(()) => Ok(next),
@@ -84,6 +85,24 @@ fn lift_marks(repository: &Repository, captured: &Captured, plan: &Plan, next: &
         repository.flag_in_index(next.path(), flag, &marked)?;
     }
     Ok(repository.add_to_index(next.path(), &marked)?)
+}
+
+/// Gives files back to the disk that a sparse checkout hid on the way, although they were there before.
+fn keep_on_disk(repository: &Repository, captured: &Captured, next: &ScratchIndex) -> Result<()> {
+    if !repository.has_sparse_checkout() {
+        return Ok(());
+    }
+    let (before, after) =
+        (repository.read_index(captured.index.path())?, repository.read_index(next.path())?.into_iter());
+    let seen = |path: &BStr| before.as_ref().and_then(|index| index.flags(path)).is_some_and(|f| !f.skip_worktree);
+    let hidden: Vec<BString> = after
+        .flat_map(|index| {
+            let entries = index.entries().filter(|entry| entry.flags.skip_worktree && seen(entry.path));
+            entries.map(|entry| entry.path.to_owned()).collect::<Vec<_>>()
+        })
+        .collect();
+    repository.flag_in_index(next.path(), "--no-skip-worktree", &hidden)?;
+    Ok(repository.check_out(next.path(), &hidden)?)
 }
 
 /// Puts the marks that hide files from git back on entries that the plan replaced.
