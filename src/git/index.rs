@@ -6,6 +6,7 @@ use super::{Error, Repository, error::Result};
 use gix::ObjectId;
 use gix::bstr::BStr;
 use gix::index::entry::{Flags, Mode, Stage};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// An index as it was when it was read.
@@ -112,6 +113,23 @@ impl IndexView {
         Some(conflict.path(&self.file))
     }
 
+    /// Returns entries of which equal stat data prove nothing: their status changed in the second in which the index
+    /// was written (or the one before), and their time is older, as if it had been put back.
+    ///
+    /// git compares change times by the second, and takes a file for racy by its time alone.
+    pub(crate) fn doubtful(&self) -> impl Iterator<Item = IndexEntry<'_>> {
+        let written = self.file.timestamp().unix_seconds();
+        let doubtful: HashSet<&BStr> = self
+            .file
+            .entries()
+            .iter()
+            .filter(|entry| entry.stat.mtime.secs < entry.stat.ctime.secs)
+            .filter(|entry| i64::from(entry.stat.ctime.secs) + 1 >= written)
+            .map(|entry| entry.path(&self.file))
+            .collect();
+        self.entries().filter(move |entry| !entry.flags.hides_the_file() && doubtful.contains(entry.path))
+    }
+
     /// Tells whether the index holds folders in place of their files.
     pub(crate) fn is_sparse(&self) -> bool {
         self.file.is_sparse()
@@ -149,6 +167,11 @@ impl Repository {
         Ok(Some(IndexView { file }))
     }
 
+    /// Tells whether git leaves part of the tracked files off the disk.
+    pub(crate) fn has_sparse_checkout(&self) -> bool {
+        self.gix.config_snapshot().boolean("core.sparseCheckout").unwrap_or(false)
+    }
+
     /// Returns where the user's index is.
     pub(crate) fn index_path(&self) -> std::path::PathBuf {
         self.gix.index_path()
@@ -167,10 +190,5 @@ pub(crate) fn same_contents(left: &Path, right: &Path) -> bool {
         file.read_exact_at(&mut end, length.checked_sub(20)?).ok()?;
         (end != [0; 20]).then_some((length, end))
     };
-    /// Tells whether git leaves part of the tracked files off the disk.
-    pub(crate) fn has_sparse_checkout(&self) -> bool {
-        self.gix.config_snapshot().boolean("core.sparseCheckout").unwrap_or(false)
-    }
-
     end(left).is_some() && end(left) == end(right)
 }
