@@ -8,6 +8,7 @@ use super::program::Call;
 use super::{Error, Repository, error::Result};
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// What one walk over the work tree says against an index.
@@ -111,6 +112,23 @@ impl Repository {
     /// and hides. They are looked for in `elsewhere`, a folder without any such file.
     pub(crate) fn ignored_by(&self, index: &Path, elsewhere: &Path, paths: &[BString]) -> Result<Vec<BString>> {
         ignored(self.program.call("check-ignore").args(["-z", "--stdin"]).index(index).work_tree(elsewhere), paths)
+    }
+
+    /// Returns those of `paths` whose bytes a checkout may change, by attributes or by `core.autocrlf`.
+    pub(crate) fn converted_among(&self, index: &Path, paths: &[BString]) -> Result<HashSet<BString>> {
+        if paths.is_empty() {
+            return Ok(HashSet::new());
+        }
+        if self.gix.config_snapshot().boolean("core.autocrlf").unwrap_or(false) {
+            return Ok(paths.iter().cloned().collect());
+        }
+        let attributes = ["text", "crlf", "eol", "ident", "working-tree-encoding", "filter"];
+        let call = self.program.call("check-attr").args(["-z", "--stdin"]).args(attributes);
+        let output = call.index(index).input(joined(paths)).run()?;
+        let fields: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
+        let converts = |value: &[u8]| value != b"unspecified" && value != b"unset";
+        let records = fields.chunks_exact(3).filter(|record| converts(record[2]));
+        Ok(records.map(|record| record[0].into()).collect())
     }
 
     /// Brings the work tree from the tree `from` (which `index` must stand for) to the tree `to`.

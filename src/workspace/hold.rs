@@ -82,7 +82,7 @@ pub(crate) fn hold(
     let work = repository.write_commit(captured.tree_id, &parents, &message("work tree"), signature)?;
     let index_tree_id = index_tree(repository, state, captured)?;
     let index = repository.write_commit(index_tree_id, &parents, &message("index"), signature)?;
-    let raw = plan.map_or_else(|| Ok(Vec::new()), |plan| raw_files(repository, scope, plan))?;
+    let raw = plan.map_or_else(|| Ok(Vec::new()), |plan| raw_files(repository, scope, captured, plan))?;
     let place = |what: &str| format!("refs/autodev/{}/u/{number}/{what}", repository.key());
     let mut refs = vec![RefUpdate::create(place("work"), work), RefUpdate::create(place("index"), index)];
     let mut held = Held { work: Some(work.to_string()), index: Some(index.to_string()), raw: None };
@@ -115,8 +115,11 @@ pub(crate) fn read_back(repository: &Repository, captured: &Captured, plan: &Pla
 }
 
 /// Collects the files of the plan that a checkout of the captured blobs would not give back byte for byte.
-fn raw_files(repository: &Repository, scope: &Scope<'_>, plan: &Plan) -> Result<Vec<RawFile>> {
+fn raw_files(repository: &Repository, scope: &Scope<'_>, captured: &Captured, plan: &Plan) -> Result<Vec<RawFile>> {
     let mut raw = Vec::new();
+    let replaced = plan.steps.iter().filter(|step| step.change.old().is_some());
+    let replaced: Vec<BString> = replaced.map(|step| step.path.clone()).collect();
+    let converted = repository.converted_among(captured.index.path(), &replaced)?;
     for path in &plan.in_the_way {
         raw.extend(read_raw(repository, scope, path)?);
     }
@@ -124,7 +127,8 @@ fn raw_files(repository: &Repository, scope: &Scope<'_>, plan: &Plan) -> Result<
         let Some((kind, id)) = step.change.before().filter(|(kind, _)| *kind != EntryKind::Commit) else { continue };
         if let Some(file) = read_raw(repository, scope, &step.path)? {
             let usual = if kind == EntryKind::BlobExecutable { 0o755 } else { 0o644 };
-            if file.blob_id != id || (kind != EntryKind::Link && file.mode != usual) {
+            let converted = converted.contains(&step.path) || file.mode != usual;
+            if file.blob_id != id || (kind != EntryKind::Link && converted) {
                 raw.push(file);
             }
         }
