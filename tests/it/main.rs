@@ -8,6 +8,7 @@
 
 mod arrows;
 mod bad_input;
+mod cases;
 mod go_back;
 mod make_a_checkpoint;
 mod never_touch;
