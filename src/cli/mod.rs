@@ -61,7 +61,9 @@ fn dispatch(args: &Args, output: Output) -> Result<ExitCode> {
 /// Opens the project and says what there is to say about that.
 fn open(args: &Args, output: Output) -> Result<Project> {
     let project = Project::open(&args.project)?;
-    for notice in project.notices().iter().cloned().chain(notice_cut_off(&project)?) {
+    // A state that cannot be read is the command's own to report, in its own words.
+    let cut_off = notice_cut_off(&project).ok().flatten();
+    for notice in project.notices().iter().cloned().chain(cut_off) {
         output.note(notice);
     }
     Ok(project)

@@ -6,7 +6,6 @@ use super::{Error, Repository, error::Result};
 use gix::ObjectId;
 use gix::bstr::BStr;
 use gix::index::entry::{Flags, Mode, Stage};
-use std::collections::HashSet;
 use std::path::Path;
 
 /// An index as it was when it was read.
@@ -111,23 +110,6 @@ impl IndexView {
     pub(crate) fn first_conflict(&self) -> Option<&BStr> {
         let conflict = self.file.entries().iter().find(|entry| entry.stage() != Stage::Unconflicted)?;
         Some(conflict.path(&self.file))
-    }
-
-    /// Returns entries of which equal stat data prove nothing: their status changed in the second in which the index
-    /// was written (or the one before), and their time is older, as if it had been put back.
-    ///
-    /// git compares change times by the second, and takes a file for racy by its time alone.
-    pub(crate) fn doubtful(&self) -> impl Iterator<Item = IndexEntry<'_>> {
-        let written = self.file.timestamp().unix_seconds();
-        let doubtful: HashSet<&BStr> = self
-            .file
-            .entries()
-            .iter()
-            .filter(|entry| entry.stat.mtime.secs < entry.stat.ctime.secs)
-            .filter(|entry| i64::from(entry.stat.ctime.secs) + 1 >= written)
-            .map(|entry| entry.path(&self.file))
-            .collect();
-        self.entries().filter(move |entry| !entry.flags.hides_the_file() && doubtful.contains(entry.path))
     }
 
     /// Tells whether the index holds folders in place of their files.

@@ -117,7 +117,7 @@ pub(crate) fn read_back(repository: &Repository, captured: &Captured, plan: &Pla
 /// Collects the files of the plan that a checkout of the captured blobs would not give back byte for byte.
 fn raw_files(repository: &Repository, scope: &Scope<'_>, captured: &Captured, plan: &Plan) -> Result<Vec<RawFile>> {
     let mut raw = Vec::new();
-    let replaced = plan.steps.iter().filter(|step| step.change.old().is_some());
+    let replaced = plan.steps.iter().filter(|step| step.change.before().is_some());
     let replaced: Vec<BString> = replaced.map(|step| step.path.clone()).collect();
     let converted = repository.converted_among(captured.index.path(), &replaced)?;
     for path in &plan.in_the_way {
