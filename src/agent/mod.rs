@@ -20,6 +20,6 @@ pub(crate) use exec::{Ended, GRACE, How, Listener, Program, PromptForm, TurnSpec
 pub(crate) use fake::play;
 pub(crate) use lines::Line;
 pub(crate) use pipes::Stream;
-pub(crate) use processes::find_by_state_folder;
+pub(crate) use processes::{find_by_state_folder, is_alive, terminate, this_process};
 pub(crate) use protocol::{Decision, Event};
 pub(crate) use stop::Stop;

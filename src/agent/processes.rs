@@ -163,6 +163,22 @@ pub(crate) fn find_by_state_folder(state: &Path) -> Vec<Process> {
     found
 }
 
+/// Returns our own pid and start, as others can check them.
+pub(crate) fn this_process() -> (i32, u64) {
+    let pid = our_pid();
+    (pid, Entry::read(pid).map_or(0, |entry| entry.process.start))
+}
+
+/// Tells whether the process with this pid is the one that started then, and alive.
+pub(crate) fn is_alive(pid: i32, start: u64) -> bool {
+    Entry::read(pid).is_ok_and(|entry| entry.process.start == start && !entry.ended)
+}
+
+/// Asks a process to end; whoever else has its pid now hears nothing.
+pub(crate) fn terminate(pid: i32, start: u64) {
+    Process { pid, name: String::new(), start }.signal(Signal::TERM);
+}
+
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the tests look at real programs")]
 mod tests {

@@ -46,7 +46,7 @@ fn report(outcome: &Outcome, output: Output) {
         }));
     }
     let kept = if ids.is_empty() { "no checkpoints".to_owned() } else { format!("checkpoints {}", ids.join(", ")) };
-    let because = problem.map_or_else(String::new, |problem| format!(": {problem}"));
+    let because = problem.map_or_else(String::new, |problem| format!(": {}", crate::checkpoint::escape(problem)));
     output.line(format_args!("Run {} {state}; {kept}{because}", outcome.run));
 }
 

@@ -1,22 +1,30 @@
 //! Runs of other processes: noticing one that was cut off, and asking one to stop.
 
 use super::error::{Error, Result};
+use super::holder::Holder;
 use crate::state::{RunState, StateRecord};
 use crate::workspace::Project;
 use serde_json::json;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+
+/// How long a run may take from its lock to the note in it.
+const NOTING: Duration = Duration::from_secs(1);
 
 /// How long `stop` waits for a run to end its participants.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Sets the state to idle when it names a run whose process is gone; says so.
 pub(crate) fn notice_cut_off(project: &Project) -> Result<Option<String>> {
-    let mut record = StateRecord::load(project.state())?;
-    if !matches!(record.state, RunState::Running | RunState::Waiting) {
+    if !is_going_on(&StateRecord::load(project.state())?) {
         return Ok(None);
     }
     // Whoever holds the run's lock is alive; with the lock in hand nobody starts one meanwhile.
     let Some(_lock) = project.state().try_lock_run()? else { return Ok(None) };
+    // It may have come to its own end since.
+    let mut record = StateRecord::load(project.state())?;
+    if !is_going_on(&record) {
+        return Ok(None);
+    }
     let run = record.run.clone().unwrap_or_else(|| "a run".to_owned());
     let place = match (&record.turn, &record.participant) {
         (Some(turn), Some(participant)) => format!(" in turn {turn} of {participant}"),
@@ -28,21 +36,27 @@ pub(crate) fn notice_cut_off(project: &Project) -> Result<Option<String>> {
     Ok(Some(format!("{run} was cut off{place}; the files are as it left them")))
 }
 
+fn is_going_on(record: &StateRecord) -> bool {
+    matches!(record.state, RunState::Running | RunState::Waiting)
+}
+
 /// Asks the run that is on to stop, and waits for it; returns its name, or `None` where no run is on.
 pub(crate) fn stop(project: &Project) -> Result<Option<String>> {
-    if !project.state().run_is_on()? {
-        return Ok(None);
-    }
-    let holder = project.state().run_holder()?.unwrap_or_default();
-    let mut words = holder.split_whitespace();
-    let (pid, run) = (words.next(), words.next().unwrap_or("the run").to_owned());
-    let pid = pid.and_then(|pid| pid.parse().ok()).and_then(rustix::process::Pid::from_raw);
-    if let Some(pid) = pid {
-        // The lock is held, so the process that wrote its number there is alive.
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
-    }
+    let since = Instant::now();
+    let holder = loop {
+        if !project.state().run_is_on()? {
+            return Ok(None);
+        }
+        match Holder::read(project.state())? {
+            Some(holder) => break holder,
+            // A restore holds the lock too, and a run that begins has not noted itself yet.
+            None if since.elapsed() >= NOTING => return Ok(None),
+            None => std::thread::sleep(Duration::from_millis(10)),
+        }
+    };
+    holder.ask_to_stop();
     match crate::fs::Lock::acquire_within(&project.state().file("run.lock"), PATIENCE)? {
-        Some(_) => Ok(Some(run)),
+        Some(_) => Ok(Some(holder.run)),
         None => Err(Error::StillStopping),
     }
 }

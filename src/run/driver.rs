@@ -1,13 +1,15 @@
 //! The driver: carries out what the machine decides, and reports what came of it.
 
 use super::check::{Base, base, check};
-use super::error::{Error, Result};
+use super::choose::choose;
+use super::error::Result;
+use super::holder::Holder;
 use super::machine::{Effect, Event, Finished, Machine, TurnEnd};
 use super::turn::{Turn, environment};
 use super::{memory, thread};
 use crate::agent::Stop;
-use crate::checkpoint::{self, Caller, Clean, NewCheckpoint, Restored, Target, go_back, make};
-use crate::config::{Config, Participant, Role};
+use crate::checkpoint::{self, Clean, NewCheckpoint, Restored, make};
+use crate::config::Participant;
 use crate::fs::{self, Lock};
 use crate::state::{Checkpoint, CheckpointKind, Counters, Post, PostKind, RunState, StateRecord, VERSION};
 use crate::workspace::Project;
@@ -46,17 +48,12 @@ pub(crate) trait Watcher {
 /// Runs the participants on the task to the end.
 pub(crate) fn run(project: &Project, request: &Request, stop: &Stop, watcher: &mut dyn Watcher) -> Result<Outcome> {
     let participants = choose(project.config(), request.participant.as_deref())?;
-    let Some(mut lock) = project.state().try_lock_run()? else {
-        let holder = project.state().run_holder()?.unwrap_or_default();
-        let mut words = holder.split_whitespace();
-        let (pid, run) = (words.next().unwrap_or("?"), words.next().unwrap_or("?"));
-        return Err(Error::RunIsOn(format!("{run}, process {pid}")));
-    };
+    let mut lock = Holder::lock(project.state())?;
     let mut counters = Counters::load(project.state(), project.root())?;
     counters.run += 1;
     counters.save(project.state())?;
     let run = format!("r{}", counters.run);
-    lock.note(&format!("{} {run}\n", std::process::id()))?;
+    lock.note(&Holder::note(&run))?;
     let config_bytes = fs::try_read(&project.root().join(crate::config::FILE))?;
     let machine = Machine::new(participants.len(), project.config().max_attempts);
     let mut driver = Driver {
@@ -78,45 +75,28 @@ pub(crate) fn run(project: &Project, request: &Request, stop: &Stop, watcher: &m
     driver.drive(machine)
 }
 
-/// Picks who is to work.
-fn choose(config: &Config, name: Option<&str>) -> Result<Vec<Participant>> {
-    let workers = || config.participants.iter().filter(|participant| participant.role == Role::Worker);
-    let Some(name) = name else {
-        let all: Vec<Participant> = workers().cloned().collect();
-        return if all.is_empty() { Err(Error::NoParticipant) } else { Ok(all) };
-    };
-    if let Some(participant) = config.participants.iter().find(|participant| participant.name == name) {
-        return Ok(vec![participant.clone()]);
-    }
-    let near = workers()
-        .map(|participant| (strsim::damerau_levenshtein(&participant.name, name), &participant.name))
-        .min()
-        .filter(|(distance, _)| *distance <= 3)
-        .map(|(_, name)| name.clone());
-    Err(Error::UnknownParticipant { given: name.to_owned(), near })
-}
-
 /// Where a run began, after its baseline.
 #[derive(Debug, Default)]
-struct Start {
-    commit_id: Option<ObjectId>,
-    branch: Option<String>,
+pub(super) struct Start {
+    pub(super) commit_id: Option<ObjectId>,
+    pub(super) branch: Option<String>,
 }
 
-struct Driver<'a> {
-    project: &'a Project,
+/// A run while it is on.
+pub(super) struct Driver<'a> {
+    pub(super) project: &'a Project,
     stop: &'a Stop,
-    watcher: &'a mut dyn Watcher,
+    pub(super) watcher: &'a mut dyn Watcher,
     participants: Vec<Participant>,
     task: Option<String>,
-    run: String,
+    pub(super) run: String,
     turn: Option<String>,
     seen: HashMap<String, u64>,
-    start: Start,
+    pub(super) start: Start,
     /// What new work must differ from: the newest checkpoint of this run, or where it began.
-    newest: Option<Base>,
-    checkpoints: Vec<Checkpoint>,
-    went_back: Option<Restored>,
+    pub(super) newest: Option<Base>,
+    pub(super) checkpoints: Vec<Checkpoint>,
+    pub(super) went_back: Option<Restored>,
     config_bytes: Option<Vec<u8>>,
     /// Held for the whole life of the run.
     _lock: Lock,
@@ -173,7 +153,7 @@ impl Driver<'_> {
         let names: Vec<&str> = self.participants.iter().map(|participant| participant.name.as_str()).collect();
         self.project.event("run_started", json!({"run": self.run, "task": self.task, "participants": names}))?;
         self.watcher.say(format!("run {} began with {}", self.run, names.join(", ")));
-        if self.project.try_repository().is_none() {
+        if self.project.config().checkpoints && self.project.try_repository().is_none() {
             self.watcher.say(
                 "Not a git repository; checkpoints/rollback disabled (git init to enable recovery snapshots)"
                     .to_owned(),
@@ -211,10 +191,8 @@ impl Driver<'_> {
         counters.turn += 1;
         counters.save(self.project.state())?;
         let turn = format!("t{}", counters.turn);
-        if let Some(said) = memory::keep(self.project)? {
-            self.watcher.say(said);
-        }
-        self.report_changed_config()?;
+        self.look_after_folder()?;
+        memory::keep(self.project)?;
         self.save_state(RunState::Running, Some(turn.clone()), Some(participant.name.clone()))?;
         let fields = json!({"run": self.run, "turn": turn, "participant": participant.name, "attempt": attempt});
         self.project.event("turn_started", fields)?;
@@ -229,11 +207,15 @@ impl Driver<'_> {
         let end = taking.take(stop, &mut say)?;
         self.project.event("turn_ended", json!({"run": self.run, "turn": turn, "end": describe(&end)}))?;
         self.turn = Some(turn);
+        self.look_after_folder()?;
         Ok(Event::TurnEnded(end))
     }
 
-    /// The configuration is read once; a change of it is said once.
-    fn report_changed_config(&mut self) -> Result<()> {
+    /// Brings back what a clean took. The configuration is read once; a change of it is said once.
+    fn look_after_folder(&mut self) -> Result<()> {
+        if let Some(said) = memory::bring_back(self.project)? {
+            self.watcher.say(said);
+        }
         let bytes = fs::try_read(&self.project.root().join(crate::config::FILE))?;
         if bytes != self.config_bytes {
             self.watcher.say(format!("{} has changed; this run goes on with what it began with", crate::config::FILE));
@@ -250,7 +232,7 @@ impl Driver<'_> {
             json!({"run": self.run, "turn": self.turn, "participant": name, "verified": verified}),
         )?;
         if !self.project.has_checkpoints() {
-            self.watcher.say(format!("credited: {}", first_line(claim)));
+            self.watcher.say(format!("credited: {}", label(claim)));
             return Ok(Event::Credited);
         }
         let request = NewCheckpoint {
@@ -258,7 +240,7 @@ impl Driver<'_> {
             turn: self.turn.clone(),
             participant: name,
             verified: Some(verified),
-            ..NewCheckpoint::new(CheckpointKind::Task, &format!("thread — {}", first_line(claim)))
+            ..NewCheckpoint::new(CheckpointKind::Task, &format!("thread — {}", label(claim)))
         };
         match make(self.project, &request, Clean::Entry) {
             Ok(made) => {
@@ -303,42 +285,6 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Goes back to the newest checkpoint of this run, or to where it began, never behind it.
-    fn go_back(&mut self, reason: &str) -> Result<Event> {
-        self.watcher.say(format!("the work failed: {reason}"));
-        let newest = self.checkpoints.last();
-        let target = match (newest, self.start.commit_id) {
-            _ if !self.project.has_checkpoints() => None,
-            _ if !self.project.config().rollback_on_failure => {
-                self.watcher.say("the files stay as they are (rollback_on_failure = false)".to_owned());
-                None
-            }
-            (Some(checkpoint), _) => Some(Target::from(checkpoint.id.to_string())),
-            (None, Some(commit_id)) => {
-                let (label, branch) = (format!("start of {}", self.run), self.start.branch.clone());
-                Some(Target::Known { commit_id, label, branch })
-            }
-            (None, None) => {
-                self.watcher.say("there is no commit to go back to; the files stay as they are".to_owned());
-                None
-            }
-        };
-        if let Some(target) = target
-            && base(self.project)? != self.newest
-        {
-            let request = checkpoint::Request { target, paths: Vec::new(), caller: Caller::Run };
-            match go_back(self.project, &request, None) {
-                Ok(restored) => {
-                    self.watcher.say(restored.to_string());
-                    self.project.event("went_back", json!({"run": self.run, "to": restored.label}))?;
-                    self.went_back = Some(restored);
-                }
-                Err(error) => self.watcher.say(format!("Restore failed: {error}")),
-            }
-        }
-        Ok(Event::WentBack)
-    }
-
     fn end(&mut self, finished: &Finished) -> Result<()> {
         let problem = match finished {
             Finished::Done | Finished::Stopped => None,
@@ -363,8 +309,14 @@ impl Driver<'_> {
     }
 }
 
-fn first_line(text: &str) -> &str {
-    text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim()
+/// Makes the label of a claim: its first line, of a length that a list bears, without what no commit may hold.
+fn label(claim: &str) -> String {
+    const MOST: usize = 200;
+    let line = claim.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().replace('\0', "\u{fffd}");
+    match line.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", line.get(..end).unwrap_or(&line).trim_end()),
+        None => line,
+    }
 }
 
 fn describe(end: &TurnEnd) -> String {

@@ -11,6 +11,9 @@ pub(crate) enum Error {
     /// The name is not one of the configuration's.
     #[error("unknown participant: {given}{}", .near.as_ref().map(|name| format!("; did you mean {name}?")).unwrap_or_default())]
     UnknownParticipant { given: String, near: Option<String> },
+    /// Somebody is to review, and nobody takes reviews yet.
+    #[error("{0} is a reviewer, and reviews cannot be taken yet; nothing is credited without one")]
+    Reviewer(String),
     /// Another run is on.
     #[error("a run is on already ({0})")]
     RunIsOn(String),
@@ -57,6 +60,8 @@ impl From<Error> for crate::Error {
             Error::UnknownParticipant { .. } => {
                 Self::new(ErrorKind::Usage, message).with_hint("the names are in .autodev/config.toml")
             }
+            Error::Reviewer(_) => Self::new(ErrorKind::Usage, message)
+                .with_hint("make it a worker, or take it out of .autodev/config.toml"),
             Error::RunIsOn(_) => Self::new(ErrorKind::Busy, message).with_hint("autodev status, or autodev stop"),
             Error::StillStopping => Self::new(ErrorKind::Busy, message).with_hint("autodev status"),
             Error::NoTurn | Error::EmptyPost => Self::new(ErrorKind::Usage, message),

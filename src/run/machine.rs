@@ -20,6 +20,8 @@ pub(super) enum Event {
     Credited,
     /// The run went back (or there was nothing to go back from).
     WentBack,
+    /// The run could not go back, for this reason.
+    StayedThere(String),
     /// Somebody wished to stop.
     StopWished,
 }
@@ -101,8 +103,9 @@ impl Machine {
                 self.attempt = 0;
                 self.next_turn()
             }
-            Event::WentBack => {
-                let reason = self.failure.take().unwrap_or_else(|| "the work failed".to_owned());
+            Event::WentBack => vec![Effect::Finish(Finished::Failed(self.reason()))],
+            Event::StayedThere(why) => {
+                let reason = format!("{}; the files stay as they are, since going back failed: {why}", self.reason());
                 vec![Effect::Finish(Finished::Failed(reason))]
             }
         }
@@ -126,6 +129,10 @@ impl Machine {
             effects.extend(self.next_turn());
         }
         effects
+    }
+
+    fn reason(&mut self) -> String {
+        self.failure.take().unwrap_or_else(|| "the work failed".to_owned())
     }
 
     fn fail(&mut self, reason: String) -> Vec<Effect> {
@@ -175,6 +182,9 @@ mod tests {
         machine.on(Event::Ready);
         let crash = machine.on(Event::TurnEnded(TurnEnd::Failed("exit code 3".to_owned())));
         assert_eq!(crash, [Effect::GoBack { reason: "exit code 3".to_owned() }]);
+        let why = "; the files stay as they are, since going back failed: the disk is full";
+        let stayed = machine.on(Event::StayedThere("the disk is full".to_owned()));
+        assert_eq!(stayed, [Effect::Finish(Finished::Failed(format!("exit code 3{why}")))]);
         let mut machine = Machine::new(1, 3);
         machine.on(Event::Ready);
         assert_eq!(machine.on(Event::TurnEnded(TurnEnd::Stopped)), [Effect::Finish(Finished::Stopped)]);

@@ -5,9 +5,12 @@
 //! command, and two never go on at once. Everything a participant says is kept raw before it is understood.
 
 mod check;
+mod choose;
 mod cut_off;
 mod driver;
 mod error;
+mod failed;
+mod holder;
 mod machine;
 mod memory;
 mod prompt;

@@ -1,6 +1,7 @@
 //! The prompt of a turn: the task, what was said since, what earlier runs learned, and how to finish.
 
 use crate::state::{Post, PostKind};
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 /// How many posts of earlier times the first turn of a participant gets.
@@ -47,12 +48,8 @@ pub(super) fn prompt(parts: Parts<'_>) -> String {
         text.push('\n');
     }
     if !parts.memory.trim().is_empty() {
-        let mut end = parts.memory.len().min(MEMORY);
-        while !parts.memory.is_char_boundary(end) {
-            end -= 1;
-        }
-        let _ =
-            write!(text, "# What earlier runs learned (.autodev/memory.md)\n\n{}\n\n", parts.memory[..end].trim_end());
+        let memory = shortened(parts.memory.trim_end());
+        let _ = write!(text, "# What earlier runs learned (.autodev/memory.md)\n\n{memory}\n\n");
     }
     text.push_str(FINISH);
     if !parts.verify.is_empty() {
@@ -62,6 +59,22 @@ pub(super) fn prompt(parts: Parts<'_>) -> String {
         }
     }
     text
+}
+
+/// Leaves out the middle of a long memory: its beginning is what people wrote, its end is what happened last.
+fn shortened(memory: &str) -> Cow<'_, str> {
+    if memory.len() <= MEMORY {
+        return Cow::Borrowed(memory);
+    }
+    let (mut end, mut start) = (MEMORY / 2, memory.len() - MEMORY / 2);
+    while !memory.is_char_boundary(end) {
+        end -= 1;
+    }
+    while !memory.is_char_boundary(start) {
+        start += 1;
+    }
+    let (begin, last) = (&memory[..end], &memory[start..]);
+    Cow::Owned(format!("{begin}\n\n({} bytes are left out here; the file has them)\n\n{last}", start - end))
 }
 
 const FINISH: &str = "# How to finish

@@ -1,12 +1,14 @@
 //! The session file: everything a participant printed, raw, before anything is understood of it.
 //!
-//! One JSON line a line of output, up to a cap for each session; what is over the cap is counted and said in
+//! One JSON line a line of output (`line`, or `line_b64` where its bytes are no text), up to a cap for each session; what is over the cap is counted and said in
 //! the file, not kept. A failing disk is reported once and never stops a turn.
 
 use super::error::Result;
 use crate::agent::{Line, Stream};
 use crate::fs::{self, Appender};
 use crate::workspace::Project;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 /// How much of a session is kept, in bytes: 8 MiB.
@@ -41,8 +43,10 @@ impl Session {
             Line::Whole(bytes) => (bytes, Value::Null),
             Line::TooLong { start, bytes } => (start, json!(bytes)),
         };
-        let text = String::from_utf8_lossy(bytes);
-        let mut record = json!({"turn": self.turn, "stream": stream, "line": text});
+        let mut record = match std::str::from_utf8(bytes) {
+            Ok(text) => json!({"turn": self.turn, "stream": stream, "line": text}),
+            Err(_) => json!({"turn": self.turn, "stream": stream, "line_b64": STANDARD.encode(bytes)}),
+        };
         if !cut.is_null() {
             record["bytes"] = cut;
         }

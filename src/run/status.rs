@@ -2,6 +2,7 @@
 
 use super::error::Result;
 use super::thread;
+use crate::checkpoint::escape;
 use crate::state::{Ledger, Post, RunState, StateRecord};
 use crate::workspace::Project;
 use serde_json::{Value, json};
@@ -67,11 +68,12 @@ impl fmt::Display for Status {
             ("problem", &record.problem),
         ] {
             if let Some(value) = value {
-                writeln!(f, "{name:8} {value}")?;
+                writeln!(f, "{name:8} {}", escape(value))?;
             }
         }
         for post in &self.last {
-            writeln!(f, "         {}: {}", post.author, post.text.lines().next().unwrap_or_default())?;
+            let line = post.text.lines().next().unwrap_or_default();
+            writeln!(f, "         {}: {}", escape(&post.author), escape(line))?;
         }
         for need in self.needs() {
             writeln!(f, "\nNeeds you\n  {need}")?;

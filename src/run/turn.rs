@@ -159,8 +159,11 @@ pub(super) fn environment(project: &Project, run: &str, allowed: &[String]) -> V
     environment.push(("AUTODEV_RUN".into(), run.into()));
     environment.push(("AUTODEV_PROJECT".into(), project.root().into()));
     environment.push(("AUTODEV_STATE".into(), project.state().path().into()));
-    if let Some(folder) = &own.state_dir_override {
-        environment.push(("AUTODEV_STATE_DIR".into(), folder.into()));
+    // This program, called inside the turn, must find the same state.
+    for (name, folder) in [("XDG_STATE_HOME", &own.state_home), ("AUTODEV_STATE_DIR", &own.state_dir_override)] {
+        if let Some(folder) = folder {
+            environment.push((name.into(), folder.into()));
+        }
     }
     environment
 }
@@ -191,6 +194,9 @@ impl Listener for Ears<'_> {
         let name = self.turn.participant.name.clone();
         match event {
             Event::Say { text } => (self.say)(format!("{name}: {text}")),
+            Event::Post { text } | Event::WorkDone { summary: text } if text.trim().is_empty() => {
+                self.warning("a post or work_done without a text says nothing".to_owned());
+            }
             Event::Post { text } => {
                 (self.say)(format!("{name} posts: {text}"));
                 let done = self.turn.post(PostKind::Post, text);

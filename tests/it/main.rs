@@ -16,3 +16,5 @@ mod room_of_git;
 mod sandbox;
 mod the_readme;
 mod the_specification;
+mod a_run;
+mod run_sandbox;
