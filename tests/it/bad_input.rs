@@ -1,6 +1,7 @@
 //! Bad input and bad moments: one sentence that says what is wrong, the right exit code, and nothing changed.
 
-use crate::sandbox::{Look, Ran, Repo, Sandbox, repository_with_a_commit};
+use crate::look::Look;
+use crate::sandbox::{Ran, Repo, Sandbox, repository_with_a_commit};
 
 /// Runs both commands that change something; each must fail with `code`, say `words`, and change nothing.
 #[track_caller]

@@ -1,6 +1,7 @@
 //! What no command ever touches: what is ignored, secret or somebody else's, and whatever is right already.
 
-use crate::sandbox::{Look, Repo, repository_with_a_commit};
+use crate::look::Look;
+use crate::sandbox::{Repo, repository_with_a_commit};
 use std::os::unix::fs::MetadataExt as _;
 
 /// Makes a checkpoint, changes something, goes back to it, and goes back from that again.

@@ -1,6 +1,7 @@
 //! The program's git: nothing that is inherited redirects it, and nothing of the user's is started by it.
 
-use crate::sandbox::{Look, Ran, Repo, repository_with_a_commit};
+use crate::look::Look;
+use crate::sandbox::{Ran, Repo, repository_with_a_commit};
 
 /// Makes a checkpoint and goes back under inherited variables; neither may notice them.
 fn there_and_back_with(repo: &Repo, variables: &[(&str, &str)]) {
