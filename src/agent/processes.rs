@@ -12,9 +12,13 @@ use std::fmt;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal};
+
+/// How long to wait for a process that is just becoming another program.
+const EXEC_PATIENCE: Duration = Duration::from_millis(200);
 
 /// A process, certain beyond the reuse of its pid.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -96,9 +100,29 @@ impl Entry {
     ///
     /// A variable is `NAME=value`. No, where the environment cannot be read.
     pub(super) fn has_variable(&self, condition: impl Fn(&[u8]) -> bool) -> bool {
-        std::fs::read(format!("/proc/{}/environ", self.process.pid))
-            .is_ok_and(|environment| environment.split(|byte| *byte == 0).any(condition))
+        self.environment().split(|byte| *byte == 0).any(condition)
     }
+
+    fn environment(&self) -> Vec<u8> {
+        let pid = self.process.pid;
+        let read = || std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        let start = Instant::now();
+        let mut bytes = read();
+        while bytes.is_empty() && is_in_exec(pid) && start.elapsed() < EXEC_PATIENCE {
+            std::thread::yield_now();
+            bytes = read();
+        }
+        // It may have become the other program between the last two looks.
+        if bytes.is_empty() { read() } else { bytes }
+    }
+}
+
+/// Tells whether a process is just becoming another program: it has memory, but no environment yet.
+fn is_in_exec(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_ascii_whitespace().collect();
+    let (memory, end_of_environment) = (fields.get(20), fields.get(48));
+    memory.is_some_and(|bytes| *bytes != "0") && end_of_environment == Some(&"0")
 }
 
 /// All processes at about one moment.
@@ -181,17 +205,35 @@ pub(crate) fn terminate(pid: i32, start: u64) {
 
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the tests look at real programs")]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use std::io::{Read as _, Write as _};
     use std::os::unix::process::ExitStatusExt as _;
-    use std::process::{Child, Command};
+    use std::process::{Child, Command, Stdio};
 
-    fn sleeper(state: &Path) -> Child {
-        Command::new("sleep").arg("600").env("AUTODEV_STATE", state).spawn().unwrap()
+    /// A program that is certainly running, does nothing, and ends with the test.
+    pub(in crate::agent) struct Idler(pub(in crate::agent) Child);
+
+    impl Idler {
+        pub(in crate::agent) fn new(run: &str, state: &Path) -> Self {
+            let mut command = Command::new("cat");
+            command.env("AUTODEV_RUN", run).env("AUTODEV_STATE", state);
+            let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+            child.stdin.as_mut().unwrap().write_all(b"!").unwrap();
+            child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+            Self(child)
+        }
+
+        pub(in crate::agent) fn pid(&self) -> i32 {
+            i32::try_from(self.0.id()).unwrap()
+        }
     }
 
-    fn pid_of(child: &Child) -> i32 {
-        i32::try_from(child.id()).unwrap()
+    impl Drop for Idler {
+        fn drop(&mut self) {
+            let _ = self.0.kill();
+            let _ = self.0.wait();
+        }
     }
 
     #[test]
@@ -200,6 +242,7 @@ mod tests {
         let entry = Entry::parse(7, stat).unwrap();
         assert_eq!(entry.process, Process { pid: 7, name: "a) S (?)".to_owned(), start: 777 });
         assert_eq!((entry.parent, entry.group, entry.ended), (3, 4, false));
+        assert_eq!(entry.process.to_string(), "a) S (?) (pid 7)");
     }
 
     #[test]
@@ -210,33 +253,35 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_found_by_its_state_folder_while_it_lives() {
+    fn a_process_is_found_by_its_state_folder() {
         let folder = tempfile::tempdir().unwrap();
-        let mut child = sleeper(folder.path());
+        let idler = Idler::new("r1", folder.path());
         let found = find_by_state_folder(folder.path());
-        assert_eq!(found.iter().map(|process| process.pid).collect::<Vec<_>>(), [pid_of(&child)]);
-        assert_eq!(found[0].to_string(), format!("sleep (pid {})", child.id()));
+        assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), [format!("cat (pid {})", idler.pid())]);
         assert_eq!(find_by_state_folder(&folder.path().join("other")), []);
-        child.kill().unwrap();
-        rustix::process::waitid(
-            rustix::process::WaitId::Pid(Pid::from_child(&child)),
-            rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT,
-        )
-        .unwrap();
-        assert_eq!(find_by_state_folder(folder.path()), [], "a zombie counts as gone");
-        child.wait().unwrap();
+    }
+
+    #[test]
+    fn who_only_waits_to_be_collected_is_not_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut idler = Idler::new("r1", folder.path());
+        idler.0.kill().unwrap();
+        let options = rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT;
+        rustix::process::waitid(rustix::process::WaitId::Pid(Pid::from_child(&idler.0)), options).unwrap();
+        assert!(Entry::read(idler.pid()).unwrap().ended);
+        assert_eq!(find_by_state_folder(folder.path()), []);
     }
 
     #[test]
     fn a_signal_misses_whoever_has_the_pid_now() {
         let folder = tempfile::tempdir().unwrap();
-        let mut child = sleeper(folder.path());
-        let process = Entry::read(pid_of(&child)).unwrap().process;
+        let mut idler = Idler::new("r1", folder.path());
+        let process = Entry::read(idler.pid()).unwrap().process;
         let former = Process { start: process.start - 1, ..process.clone() };
         former.signal(Signal::KILL);
-        assert!(child.try_wait().unwrap().is_none());
+        assert!(idler.0.try_wait().unwrap().is_none());
         process.signal(Signal::TERM);
-        assert_eq!(child.wait().unwrap().signal(), Some(15), "the first signal would have been 9");
+        assert_eq!(idler.0.wait().unwrap().signal(), Some(15), "the first signal would have been 9");
     }
 
     #[test]

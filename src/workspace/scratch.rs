@@ -74,7 +74,9 @@ impl ScratchIndex {
 
     /// Makes this the private index, which the next capture begins with.
     pub(crate) fn remember(&self) -> Result<()> {
-        if self.path.exists() {
+        // Renaming one name of a file over another one of the same file would leave both.
+        let (own, private) = (fs::FileIdentity::of(&self.path), fs::FileIdentity::of(&self.private));
+        if own.is_some() && own != private {
             let next = self.private.with_extension("next");
             fs::remove_file(&next)?;
             fs::link(&self.path, &next)?;

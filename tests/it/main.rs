@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "a test that cannot go on has failed")]
 #![allow(clippy::needless_pass_by_value, reason = "helpers take what reads best in a sentence")]
 
+mod a_run;
 mod arrows;
 mod bad_input;
 mod cases;
@@ -17,8 +18,7 @@ mod look;
 mod make_a_checkpoint;
 mod never_touch;
 mod room_of_git;
+mod run_sandbox;
 mod sandbox;
 mod the_readme;
 mod the_specification;
-mod a_run;
-mod run_sandbox;

@@ -2,7 +2,7 @@
 //!
 //! Each test has a state folder of its own, by which it finds whatever its program has left behind.
 
-use super::super::processes::find_by_state_folder;
+use super::super::processes::{find_by_state_folder, tests::Idler};
 use super::super::protocol::Ask;
 use super::*;
 use std::sync::{PoisonError, RwLock};
@@ -116,8 +116,8 @@ fn the_prompt_comes_as_a_line_and_stdin_stays_open() {
     let ended = stage.turn();
     assert_eq!(ended.how, How::Exited(0), "cat ended once stdin was closed behind the end");
     assert!(ended.end_seen && ended.spoke_protocol);
-    let (stream, Line::Whole(line)) = &stage.heard.raw[0] else { panic!("no line") };
-    assert_eq!(*stream, Stream::Stderr);
+    let prompt = stage.heard.raw.iter().find(|(stream, _)| *stream == Stream::Stderr);
+    let Some((_, Line::Whole(line))) = prompt else { panic!("no prompt") };
     let line: serde_json::Value = serde_json::from_slice(line).unwrap();
     assert_eq!(line["prompt"], "do it");
     assert_eq!(line["cwd"], stage.state.path().to_str().unwrap());
@@ -319,18 +319,14 @@ fn nobody_escapes() {
 #[test]
 fn who_carries_the_marks_of_the_run_is_ended_whoever_started_it() {
     let mut stage = Stage::new("exit 0");
-    let start = |run: &str| {
-        let mut command = Command::new("sleep");
-        command.arg("600").env("AUTODEV_RUN", run).env("AUTODEV_STATE", stage.state.path()).spawn().unwrap()
-    };
-    let (mut ours, mut other) = (start("r1"), start("r2"));
-    let ended = run_turn(&stage.spec, &stage.stop, &mut stage.heard).unwrap();
-    assert_eq!((ended.how, ended.survivors), (How::Exited(0), vec![]));
+    stage.spec.program.grace = LONG;
+    let mut ours = Idler::new("r1", stage.state.path());
+    let other = Idler::new("r2", stage.state.path());
+    let ended = run_turn(&stage.spec, &stage.stop, &mut stage.heard);
     let left = find_by_state_folder(stage.state.path());
-    assert_eq!(left.iter().map(|process| process.pid.to_string()).collect::<Vec<_>>(), [other.id().to_string()]);
-    other.kill().unwrap();
-    assert_eq!(other.wait().unwrap().signal(), Some(9));
-    assert_eq!(ours.wait().unwrap().signal(), Some(15));
+    assert_eq!(left.iter().map(|process| process.pid).collect::<Vec<_>>(), [other.pid()]);
+    assert_eq!(ours.0.wait().unwrap().signal(), Some(15));
+    assert_eq!(ended.unwrap().how, How::Exited(0));
 }
 
 #[test]
