@@ -2,7 +2,7 @@
 
 use super::check::{Base, base, check};
 use super::choose::choose;
-use super::error::Result;
+use super::error::{Error, Result};
 use super::holder::Holder;
 use super::machine::{Effect, Event, Finished, Machine, TurnEnd};
 use super::turn::{Turn, environment};
@@ -205,6 +205,10 @@ impl Driver<'_> {
         let taking =
             Turn { project, participant: &participant, run: &run, id: &turn, attempt, task: task.as_deref(), seen };
         let end = taking.take(stop, &mut say)?;
+        if !self.project.state().path().is_dir() {
+            // Made anew it would give out the same numbers again.
+            return Err(Error::StateGone(self.project.state().path().to_owned()));
+        }
         self.project.event("turn_ended", json!({"run": self.run, "turn": turn, "end": describe(&end)}))?;
         self.turn = Some(turn);
         self.look_after_folder()?;

@@ -1,6 +1,7 @@
 //! Why a run did not start, or what stopped it.
 
 use crate::{ErrorKind, agent, checkpoint, fs, state, workspace};
+use std::path::PathBuf;
 
 /// A failure of the room `run`.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +27,9 @@ pub(crate) enum Error {
     /// The run did not end in time after it was asked to.
     #[error("the run was asked to stop and is still ending its participants")]
     StillStopping,
+    /// Somebody removed the state folder, most often with the whole repository.
+    #[error("{} is gone, so the run cannot go on; the files stay as they are", .0.display())]
+    StateGone(PathBuf),
     /// An agent could not be run.
     #[error(transparent)]
     Agent(#[from] agent::Error),
@@ -63,6 +67,8 @@ impl From<Error> for crate::Error {
             Error::Reviewer(_) => Self::new(ErrorKind::Usage, message)
                 .with_hint("make it a worker, or take it out of .autodev/config.toml"),
             Error::RunIsOn(_) => Self::new(ErrorKind::Busy, message).with_hint("autodev status, or autodev stop"),
+            Error::StateGone(_) => Self::new(ErrorKind::Failed, message)
+                .with_hint("git status tells whether the repository is still there"),
             Error::StillStopping => Self::new(ErrorKind::Busy, message).with_hint("autodev status"),
             Error::NoTurn | Error::EmptyPost => Self::new(ErrorKind::Usage, message),
         }

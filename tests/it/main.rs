@@ -7,9 +7,13 @@
 #![allow(clippy::needless_pass_by_value, reason = "helpers take what reads best in a sentence")]
 
 mod a_run;
+mod a_thread;
 mod arrows;
 mod bad_input;
+mod bad_participants;
 mod cases;
+mod credit_a_task;
+mod failed_work;
 mod go_back;
 mod hold_any_file;
 mod in_the_way;
