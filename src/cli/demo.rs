@@ -6,6 +6,7 @@
 use super::output::Output;
 use crate::agent::{GRACE, How, Line, Program, Stop, Stream, run_plain};
 use crate::config::{Environment, IGNORE_TEMPLATE, MEMORY_TEMPLATE, TEMPLATE};
+use crate::state::Checkpoint;
 use crate::{Error, ErrorKind, Project, Result, fs};
 use serde_json::{Value, json};
 use std::ffi::OsString;
@@ -46,9 +47,23 @@ pub(super) fn run(output: Output) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Everything but what would lead the demo into a run or a state folder of the user's.
+/// Everything but what would lead the demo into another repository or a run that is on.
+///
+/// A folder for all states is the user's choice, and the commands at the end will follow it too.
 fn environment(own: &Environment) -> Vec<(OsString, OsString)> {
-    own.for_git()
+    let mut environment = own.for_git();
+    environment.extend(own.state_dir_override.iter().map(|folder| ("AUTODEV_STATE_DIR".into(), folder.into())));
+    environment
+}
+
+/// Quotes a word for a shell where it needs that.
+fn quoted(word: &str) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "/._-+:,@%".contains(character);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
 }
 
 impl Stage {
@@ -60,7 +75,11 @@ impl Stage {
         self.git(&["init", "-q", "-b", "main", "."])?;
         self.write("notes.txt", "shopping list\n")?;
         self.git(&["add", "-A"])?;
-        self.git(&["-c", "user.name=You", "-c", "user.email=you@example.invalid", "commit", "-q", "-m", "begin"])?;
+        // Neither a signature nor a hook of the user's: this is a commit to play with.
+        let own =
+            ["user.name=You", "user.email=you@example.invalid", "commit.gpgSign=false", "core.hooksPath=/dev/null"];
+        let own = own.iter().flat_map(|setting| ["-c", setting]);
+        self.git(&own.chain(["commit", "-q", "-m", "begin"]).collect::<Vec<_>>())?;
         self.git(&["init", "-q", "--bare", &remote])?;
         self.git(&["remote", "add", "origin", &remote])?;
         self.write("notes.txt", "shopping list\n- bread (a change of yours, not committed yet)\n")?;
@@ -80,7 +99,7 @@ impl Stage {
     fn play(&self) -> Result<()> {
         self.show(&["run", "write a greeting and a test for it"])?;
         self.show(&["restore"])?;
-        let checkpoints = Project::open(&self.repository)?.list()?;
+        let checkpoints = self.checkpoints()?;
         let credited: Vec<_> = checkpoints.iter().filter(|checkpoint| checkpoint.kind.word() == "task").collect();
         let Some(first) = credited.last() else {
             return Err(Error::new(ErrorKind::Bug, "the demo's run has credited nothing"));
@@ -89,24 +108,32 @@ impl Stage {
         self.output.line("\nYou change greeting.txt by hand, and then want the first step back:");
         self.show(&["restore", &first.id.to_string()])?;
         self.show(&["restore"])?;
-        let saved = Project::open(&self.repository)?.list()?;
-        let saved = saved.iter().find(|checkpoint| checkpoint.kind.word() == "pre-restore");
-        self.output.line("\nNothing is lost: what you typed is in the list. Go on with:\n");
-        self.output.line(format_args!("  cd {}", self.repository.display()));
-        let name = &self.program;
+        let checkpoints = self.checkpoints()?;
+        let saved = checkpoints.iter().find(|checkpoint| checkpoint.kind.word() == "pre-restore");
+        self.go_on(saved);
+        Ok(())
+    }
+
+    /// Says how to go on: lines that any shell takes as they are.
+    fn go_on(&self, saved: Option<&Checkpoint>) {
+        self.output.line("\nNothing is lost: what you typed is in the list. See what bringing it back would change,");
+        self.output.line("bring it back, and look around. Go on with:\n");
+        let name = quoted(&self.program);
+        self.output.line(format_args!("  cd {}", quoted(&self.repository.display().to_string())));
         if let Some(saved) = saved {
-            self.output.line(format_args!("  {name} restore {} --dry-run   # what going back would change", saved.id));
-            self.output.line(format_args!("  {name} restore {}             # bring it back", saved.id));
+            self.output.line(format_args!("  {name} restore {} --dry-run", saved.id));
+            self.output.line(format_args!("  {name} restore {}", saved.id));
         }
         self.output.line(format_args!("  {name} status\n  git log --oneline --graph --all"));
-        Ok(())
+    }
+
+    fn checkpoints(&self) -> Result<Vec<Checkpoint>> {
+        Project::open_with(&self.repository, Environment::from_pairs(self.environment.clone()))?.list()
     }
 
     /// Runs this program in the repository and shows the command with its output.
     fn show(&self, arguments: &[&str]) -> Result<()> {
-        let quote =
-            |argument: &&str| if argument.contains(' ') { format!("'{argument}'") } else { (*argument).to_owned() };
-        let typed: Vec<String> = arguments.iter().map(quote).collect();
+        let typed: Vec<String> = arguments.iter().map(|argument| quoted(argument)).collect();
         self.output.line(format_args!("\n$ autodev {}", typed.join(" ")));
         let command =
             std::iter::once(self.program.clone()).chain(arguments.iter().map(|argument| (*argument).to_owned()));
@@ -140,8 +167,11 @@ impl Stage {
         let mut last = String::new();
         let ended = run_plain(&program, &self.stop, &mut |stream, line| {
             if let Line::Whole(bytes) = line {
-                last = String::from_utf8_lossy(bytes).into_owned();
-                show(stream, &last);
+                let line = String::from_utf8_lossy(bytes).into_owned();
+                show(stream, &line);
+                if !line.trim().is_empty() {
+                    last = line;
+                }
             }
         })?;
         match ended.how {

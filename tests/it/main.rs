@@ -24,5 +24,7 @@ mod never_touch;
 mod room_of_git;
 mod run_sandbox;
 mod sandbox;
+mod the_demo;
 mod the_readme;
+mod the_sample;
 mod the_specification;
