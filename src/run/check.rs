@@ -15,6 +15,9 @@ const LIMIT: Duration = Duration::from_mins(30);
 /// How much of a failing command's output goes on the thread, in lines.
 const TAIL: usize = 20;
 
+/// How much of one line of it, in bytes.
+const MOST: usize = 500;
+
 /// The commit and tree that new work must differ from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Base {
@@ -76,9 +79,14 @@ pub(super) fn check(
     Ok(Event::Passed { verified: !project.config().verify.is_empty() })
 }
 
+/// Shows a line of output at a length that a thread bears.
 fn shown(line: &Line) -> String {
-    match line {
-        Line::Whole(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-        Line::TooLong { start, bytes } => format!("{}… ({bytes} bytes)", String::from_utf8_lossy(start)),
+    let (bytes, length) = match line {
+        Line::Whole(bytes) => (bytes, u64::try_from(bytes.len()).unwrap_or(u64::MAX)),
+        Line::TooLong { start, bytes } => (start, *bytes),
+    };
+    match bytes.get(..MOST) {
+        Some(start) => format!("{}… ({length} bytes)", String::from_utf8_lossy(start)),
+        None => String::from_utf8_lossy(bytes).into_owned(),
     }
 }

@@ -43,7 +43,8 @@ pub(super) fn prompt(parts: Parts<'_>) -> String {
                 PostKind::Claim => " (work done)",
                 PostKind::Verdict => " (verdict)",
             };
-            let _ = writeln!(text, "{}{kind}: {}", post.author, post.text);
+            // Nobody's second line is to look like somebody else's first.
+            let _ = writeln!(text, "{}{kind}: {}", post.author, post.text.trim_end().replace('\n', "\n  "));
         }
         text.push('\n');
     }

@@ -464,3 +464,86 @@ fn a_run_that_is_on_can_be_asked_for_its_state_and_posted_to() {
     assert!(thread(&repo).contains(&"user post: hurry up".to_owned()));
     assert_quiet(&repo);
 }
+
+#[test]
+fn ctrl_c_in_the_middle_of_the_baseline_lets_it_be_finished_and_then_stops() {
+    let repo = repository_with_a_commit();
+    let waiter = Waiter::new(&repo);
+    let builder = scripted(&repo, "builder", &honest("new.txt", "new\n", "Add new.txt"));
+    configure(&repo, "", &[builder]);
+    // git waits, in a filter of the user's; a terminal sends its signal to everyone in the group.
+    repo.write(".git/info/attributes", "a.txt filter=wait\n");
+    repo.write(".git/wait.sh", format!("test -e .git/waited && exec cat\n: > .git/waited\n{}cat\n", waiter.script()));
+    repo.write("a.txt", "changed\n");
+    repo.git(["config", "filter.wait.clean", "sh .git/wait.sh"]);
+    let running = Running::start_in_a_group(&repo, &["run", "wait"]);
+    waiter.here.read();
+    running.signal_group(&repo, "INT");
+    waiter.go_on.write("go\n");
+    let ran = running.wait();
+    assert_eq!(ran.code, Some(130), "{ran:?}");
+    assert_eq!(status(&repo)["state"], "idle");
+    assert_eq!((repo.text("a.txt"), repo.has("new.txt")), ("changed\n".into(), false));
+    repo.git(["config", "--remove-section", "filter.wait"]);
+    assert_restores(&repo, "c1");
+}
+
+#[test]
+fn a_run_in_a_linked_worktree_keeps_to_it() {
+    let repo = repository_with_a_commit();
+    repo.git(["worktree", "add", "-q", "../linked"]);
+    let linked = Repo { sandbox: repo.sandbox.clone(), root: repo.root.parent().unwrap().join("linked") };
+    let builder = scripted(&linked, "builder", &honest("new.txt", "new\n", "Add new.txt"));
+    configure(&linked, "", &[builder]);
+    linked.write("a.txt", "changed there\n");
+    linked.autodev(["run", "do it"]).ok();
+    assert_eq!(linked.git(["log", "-2", "--format=%s"]), "autodev: thread — Add new.txt\nautodev: baseline before run");
+    assert_eq!((repo.git(["log", "--format=%s"]), repo.status()), ("first".into(), String::new()));
+    assert_eq!(repo.list(), Vec::<Value>::new());
+    assert_restores(&linked, "c1");
+    repo.judge();
+}
+
+#[test]
+fn a_run_as_json_is_one_object_on_standard_output() {
+    let repo = repository_with_a_builder();
+    let run = |repo: &Repo, code| -> Value {
+        serde_json::from_str(&repo.autodev(["run", "--json", "do it"]).fails(code).stdout).unwrap()
+    };
+    let done = run(&repo, 0);
+    assert_eq!((&done["run"], &done["end"], &done["problem"]), (&json!("r1"), &json!("done"), &Value::Null));
+    assert_eq!(done["checkpoints"][0]["id"], "c1");
+    configure(&repo, "", &[table("builder", &["sh", "-c", "echo x > x; exit 3"], "")]);
+    let failed = run(&repo, 1);
+    assert_eq!((&failed["end"], &failed["problem"]), (&json!("failed"), &json!("builder exited with code 3")));
+    assert!(failed["restored"].as_str().unwrap().starts_with("Restored to \"start of r2\" ("), "{failed}");
+    assert_quiet(&repo);
+}
+
+#[test]
+fn a_baseline_that_a_lock_stands_in_the_way_of_ends_the_run_before_its_first_turn() {
+    let repo = repository_with_a_builder();
+    repo.write("a.txt", "changed\n");
+    repo.write(".git/index.lock", "");
+    repo.autodev(["run", "do it"]).fails(11).mentions("index.lock");
+    assert_eq!(status(&repo)["state"], "error");
+    assert!(!repo.has("new.txt"));
+    repo.remove(".git/index.lock");
+    repo.autodev(["run", "do it"]).ok();
+    assert_restores(&repo, "c1");
+}
+
+#[test]
+fn ctrl_c_during_verify_is_a_stop() {
+    let repo = repository_with_a_commit();
+    let waiter = Waiter::new(&repo);
+    let builder = scripted(&repo, "builder", &honest("new.txt", "new\n", "Add new.txt"));
+    repo.write(".autodev/verify.sh", waiter.script());
+    configure(&repo, "verify = [[\"sh\", \".autodev/verify.sh\"]]", &[builder]);
+    let running = waiter.start(&repo, "wait");
+    running.signal(&repo, "INT");
+    let ran = running.wait();
+    assert_eq!((ran.code, &status(&repo)["state"]), (Some(130), &json!("idle")), "{ran:?}");
+    assert_eq!((repo.text("new.txt"), repo.list().len()), ("new\n".into(), 0));
+    assert_quiet(&repo);
+}

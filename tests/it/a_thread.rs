@@ -18,7 +18,7 @@ fn a_post_of_the_user_is_numbered_dated_and_in_the_next_prompt() {
     configure(&repo, "", &[builder]);
     repo.autodev(["run", "read"]).ok();
     let prompt = repo.text("prompt.txt");
-    assert!(prompt.contains("user: use tabs") && prompt.contains("user: and\nno spaces"), "{prompt}");
+    assert!(prompt.contains("user: use tabs") && prompt.contains("user: and\n  no spaces\n"), "{prompt}");
     assert_quiet(&repo);
 }
 

@@ -97,7 +97,7 @@ fn a_failed_verify_is_said_on_the_thread_and_in_the_next_prompt() {
     for words in ["builder, your work was not credited", check, "exited with code 3", "line 7 is wrong"] {
         assert!(verdict.contains(words), "{words:?} is not in {verdict}");
     }
-    let told = "exited with code 3:\nline 7 is wrong";
+    let told = "exited with code 3:\n  line 7 is wrong";
     assert!(!repo.text(".autodev/prompt-t1").contains(told));
     assert!(repo.text(".autodev/prompt-t2").contains(told));
     assert_eq!(repo.text("tries"), "x\nx\n", "a refused claim keeps the files, so that they can be mended");
@@ -283,5 +283,18 @@ fn a_reviewer_that_nobody_can_hear_yet_is_said_and_nothing_runs() {
     configure(&repo, "", &[builder, table("critic", &["true"], "role = \"reviewer\"")]);
     repo.autodev(["run", "do it"]).fails(2).mentions("critic is a reviewer, and reviews cannot be taken yet");
     assert!(!repo.has("new.txt"));
+    assert_quiet(&repo);
+}
+
+#[test]
+fn a_verify_command_that_prints_without_end_makes_a_short_verdict() {
+    let repo = repository_with_a_commit();
+    let builder = scripted(&repo, "builder", &honest("new.txt", "new\n", "Add new.txt"));
+    let flood = "for i in 1 2 3; do head -c 900000 /dev/zero | tr '\\\\0' x; echo; done; echo last; exit 3";
+    configure(&repo, &format!("max_attempts = 1\nverify = [[\"sh\", \"-c\", \"{flood}\"]]"), &[builder]);
+    let ran = repo.autodev(["run", "do it"]);
+    assert_failed(&repo, &ran, "last");
+    let verdict = &thread(&repo)[1];
+    assert!(verdict.contains("xxx… (900000 bytes)") && verdict.len() < 4_000, "{} bytes", verdict.len());
     assert_quiet(&repo);
 }

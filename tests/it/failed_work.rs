@@ -185,3 +185,18 @@ fn a_run_after_a_failed_one_begins_anew() {
     assert_eq!((&status["state"], &status["run"], &status["problem"]), (&json!("idle"), &json!("r2"), &Value::Null));
     assert_quiet(&repo);
 }
+
+#[test]
+fn failed_work_on_a_detached_head_goes_back_to_where_it_was_detached() {
+    let repo = repository_with_a_commit();
+    repo.git(["switch", "-q", "--detach"]);
+    let first = repo.checkpoint("first");
+    let builder = failing(&repo, "builder", "git add -A; git commit -qm half; exit 3", "");
+    configure(&repo, "", &[builder]);
+    let before = repo.rev("HEAD");
+    repo.autodev(["run", "do it"]).fails(1);
+    assert_eq!((repo.rev("HEAD"), repo.text("a.txt")), (before, "a\n".into()));
+    assert_eq!(repo.sh("git symbolic-ref -q HEAD || echo detached"), "detached");
+    assert_eq!(repo.git(["log", "-1", "--format=%s", "main"]), "first");
+    assert_restores(&repo, &first);
+}

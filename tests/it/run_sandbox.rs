@@ -5,8 +5,9 @@
 
 use crate::sandbox::{NOW, Ran, Repo};
 use serde_json::Value;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How long anything may take before a test gives up on it.
@@ -52,10 +53,20 @@ pub(crate) struct Running {
 impl Running {
     /// Starts the program.
     pub(crate) fn start(repo: &Repo, arguments: &[&str]) -> Self {
+        Self::spawn(repo, arguments, |_| {})
+    }
+
+    /// Starts the program as a terminal does: in a process group of its own.
+    pub(crate) fn start_in_a_group(repo: &Repo, arguments: &[&str]) -> Self {
+        Self::spawn(repo, arguments, |command| drop(command.process_group(0)))
+    }
+
+    fn spawn(repo: &Repo, arguments: &[&str], prepare: impl FnOnce(&mut Command)) -> Self {
         let name = format!("tmp/output-{:?}", Instant::now()).replace([' ', '{', '}', ':'], "");
         let (stdout, stderr) = (repo.sandbox.path().join(&name), repo.sandbox.path().join(format!("{name}-err")));
         let mut command = repo.program();
         command.args(arguments);
+        prepare(&mut command);
         command.stdout(std::fs::File::create(&stdout).unwrap()).stderr(std::fs::File::create(&stderr).unwrap());
         Self { child: Some(command.stdin(Stdio::null()).spawn().unwrap()), stdout, stderr }
     }
@@ -63,6 +74,11 @@ impl Running {
     /// Sends it a signal by name.
     pub(crate) fn signal(&self, repo: &Repo, name: &str) {
         repo.sh(&format!("kill -{name} {}", self.child.as_ref().unwrap().id()));
+    }
+
+    /// Sends a signal to its whole process group.
+    pub(crate) fn signal_group(&self, repo: &Repo, name: &str) {
+        repo.sh(&format!("kill -{name} -{}", self.child.as_ref().unwrap().id()));
     }
 
     /// Waits for its end.
