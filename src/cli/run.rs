@@ -58,5 +58,10 @@ pub(super) fn stop(project: &Project, output: Output) -> Result<ExitCode> {
         (Some(run), false) => output.line(format_args!("Stopped {run}; the files stay as they are")),
         (None, false) => output.line("No run is on"),
     }
+    if stopped.is_none() {
+        for survivor in run::survivors(project) {
+            output.note(survivor);
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -19,7 +19,7 @@ mod status;
 mod thread;
 mod turn;
 
-pub(crate) use cut_off::{notice_cut_off, stop};
+pub(crate) use cut_off::{notice_cut_off, stop, survivors};
 pub(crate) use driver::{Outcome, Request, Watcher, run};
 pub(crate) use error::Error;
 pub(crate) use machine::Finished;

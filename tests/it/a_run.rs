@@ -384,6 +384,8 @@ fn a_killed_run_is_noticed_and_a_survivor_stands_in_the_way_of_a_restore() {
     let line = format!("Restore failed: sh (process {pid}) of an earlier run is still at work in this folder");
     repo.autodev(["restore", &first]).fails(11).complains(&line);
     look.assert_same(&repo);
+    let survivor = format!("sh (pid {pid}) of an earlier run is still at work; to end it: kill {pid}");
+    repo.autodev(["stop"]).ok().says("No run is on").complains(&survivor);
     waiter.go_on.write("go\n");
     let start = std::time::Instant::now();
     while !crate::run_sandbox::alive(&repo).is_empty() {
@@ -546,4 +548,43 @@ fn ctrl_c_during_verify_is_a_stop() {
     assert_eq!((ran.code, &status(&repo)["state"]), (Some(130), &json!("idle")), "{ran:?}");
     assert_eq!((repo.text("new.txt"), repo.list().len()), ("new\n".into(), 0));
     assert_quiet(&repo);
+}
+
+#[test]
+fn a_state_that_cannot_be_read_is_named_and_not_overwritten() {
+    let repo = repository_with_a_builder();
+    repo.checkpoint("first");
+    for (name, text) in [("state.json", "{\"version\":1,\"sta"), ("checkpoints.json", "[]x"), ("project.json", "")] {
+        let file = state_folder(&repo).join(name);
+        let before = std::fs::read(&file).ok();
+        std::fs::write(&file, text).unwrap();
+        let ran = repo.autodev(["run", "do it"]).fails(1);
+        assert!(ran.stderr.contains(name), "{}", ran.stderr);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "{name}");
+        match before {
+            Some(bytes) => std::fs::write(&file, bytes).unwrap(),
+            None => std::fs::remove_file(&file).unwrap(),
+        }
+    }
+    repo.autodev(["run", "do it"]).ok();
+    assert_restores(&repo, "c1");
+}
+
+#[test]
+fn a_state_of_a_newer_version_is_not_written_and_that_has_its_exit_code() {
+    let repo = repository_with_a_builder();
+    repo.checkpoint("first");
+    for name in ["checkpoints.json", "project.json"] {
+        let file = state_folder(&repo).join(name);
+        let before = std::fs::read_to_string(&file).unwrap();
+        let newer =
+            before.replacen("\"version\": 1", "\"version\": 99", 1).replacen("\"version\":1", "\"version\":99", 1);
+        assert_ne!(before, newer);
+        std::fs::write(&file, &newer).unwrap();
+        repo.autodev(["run", "do it"]).fails(12).mentions(name);
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), newer);
+        std::fs::write(&file, before).unwrap();
+    }
+    assert!(!repo.has("new.txt"));
+    assert_restores(&repo, "c1");
 }
