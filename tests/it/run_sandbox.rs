@@ -58,7 +58,9 @@ impl Running {
 
     /// Starts the program as a terminal does: in a process group of its own.
     pub(crate) fn start_in_a_group(repo: &Repo, arguments: &[&str]) -> Self {
-        Self::spawn(repo, arguments, |command| drop(command.process_group(0)))
+        Self::spawn(repo, arguments, |command| {
+            command.process_group(0);
+        })
     }
 
     fn spawn(repo: &Repo, arguments: &[&str], prepare: impl FnOnce(&mut Command)) -> Self {
