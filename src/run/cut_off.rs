@@ -2,7 +2,7 @@
 
 use super::error::{Error, Result};
 use super::holder::Holder;
-use crate::state::{RunState, StateRecord};
+use crate::state::{self, RunState, StateRecord};
 use crate::workspace::Project;
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -31,7 +31,11 @@ pub(crate) fn notice_cut_off(project: &Project) -> Result<Option<String>> {
         _ => String::new(),
     };
     record.rest(None);
-    record.save(project.state())?;
+    match record.save(project.state()) {
+        // It can be read and is not ours to write.
+        Err(state::Error::Newer { .. }) => return Ok(None),
+        saved => saved?,
+    }
     project.event("run_cut_off", json!({ "run": run }))?;
     Ok(Some(format!("{run} was cut off{place}; the files are as it left them")))
 }

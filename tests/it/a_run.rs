@@ -588,3 +588,16 @@ fn a_state_of_a_newer_version_is_not_written_and_that_has_its_exit_code() {
     assert!(!repo.has("new.txt"));
     assert_restores(&repo, "c1");
 }
+
+#[test]
+fn a_cut_off_run_of_a_newer_version_can_be_looked_at_and_is_left_alone() {
+    let repo = repository_with_a_builder();
+    repo.checkpoint("first");
+    let file = state_folder(&repo).join("state.json");
+    let newer = "{\"version\": 99, \"state\": \"running\", \"run\": \"r7\", \"new\": true}";
+    std::fs::write(&file, newer).unwrap();
+    assert_eq!(status(&repo)["run"], "r7");
+    repo.autodev(["run", "do it"]).fails(12).mentions("state.json");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), newer);
+    assert_quiet(&repo);
+}

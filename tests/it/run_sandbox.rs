@@ -53,24 +53,21 @@ pub(crate) struct Running {
 impl Running {
     /// Starts the program.
     pub(crate) fn start(repo: &Repo, arguments: &[&str]) -> Self {
-        Self::spawn(repo, arguments, |_| {})
+        Self::spawn(repo, repo.program(), arguments)
     }
 
     /// Starts the program as a terminal does: in a process group of its own.
     pub(crate) fn start_in_a_group(repo: &Repo, arguments: &[&str]) -> Self {
-        Self::spawn(repo, arguments, |command| {
-            command.process_group(0);
-        })
+        let mut command = repo.program();
+        command.process_group(0);
+        Self::spawn(repo, command, arguments)
     }
 
-    fn spawn(repo: &Repo, arguments: &[&str], prepare: impl FnOnce(&mut Command)) -> Self {
-        let name = format!("tmp/output-{:?}", Instant::now()).replace([' ', '{', '}', ':'], "");
-        let (stdout, stderr) = (repo.sandbox.path().join(&name), repo.sandbox.path().join(format!("{name}-err")));
-        let mut command = repo.program();
-        command.args(arguments);
-        prepare(&mut command);
-        command.stdout(std::fs::File::create(&stdout).unwrap()).stderr(std::fs::File::create(&stderr).unwrap());
-        Self { child: Some(command.stdin(Stdio::null()).spawn().unwrap()), stdout, stderr }
+    fn spawn(repo: &Repo, mut command: Command, arguments: &[&str]) -> Self {
+        let output = || tempfile::NamedTempFile::new_in(repo.sandbox.path()).unwrap().keep().unwrap();
+        let ((stdout, stdout_path), (stderr, stderr_path)) = (output(), output());
+        command.args(arguments).stdin(Stdio::null()).stdout(stdout).stderr(stderr);
+        Self { child: Some(command.spawn().unwrap()), stdout: stdout_path, stderr: stderr_path }
     }
 
     /// Sends it a signal by name.
