@@ -22,6 +22,7 @@ mod look;
 mod make_a_checkpoint;
 mod never_touch;
 mod room_of_git;
+mod run_control;
 mod run_sandbox;
 mod sandbox;
 mod the_demo;
