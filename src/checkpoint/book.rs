@@ -65,13 +65,6 @@ impl<'a> Book<'a> {
         let commit_id = self.repository.write_commit(tree_id, &[checkpoint.commit], &message, signature)?;
         Ok(RefUpdate::create(format!("refs/autodev/{}/c/{}", self.repository.key(), checkpoint.id), commit_id))
     }
-
-    /// Adds entries to the ledger and replaces it on disk.
-    pub(super) fn add(&mut self, checkpoints: &[Checkpoint]) -> Result<()> {
-        self.ledger.checkpoints.extend_from_slice(checkpoints);
-        self.ledger.next = self.counters.checkpoint + 1;
-        Ok(self.ledger.save(self.project.state())?)
-    }
 }
 
 /// Returns the highest number among the refs of one kind, such as `refs/autodev/main/c/c12` or `…/u/7/work`.

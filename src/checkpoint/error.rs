@@ -42,6 +42,9 @@ pub(crate) enum Error {
     /// `checkpoints = false`.
     #[error("Checkpoints are off")]
     Off,
+    /// The stack of operations is empty in this direction.
+    #[error("there is nothing to {0}")]
+    NothingToStep(&'static str),
     /// There is nothing to hold.
     #[error("there is nothing to hold yet: no commit and no file")]
     Nothing,
@@ -83,7 +86,11 @@ impl From<Error> for crate::Error {
             }
             Error::Off => failed(message).with_hint("set `checkpoints = true` in .autodev/config.toml"),
             Error::Gone { .. } => failed(message).with_hint("git fsck --lost-found may still find it"),
-            Error::NoSuchPath(_) | Error::OutsidePath(_) | Error::PlanIsOld | Error::Nothing => failed(message),
+            Error::NoSuchPath(_)
+            | Error::OutsidePath(_)
+            | Error::NothingToStep(_)
+            | Error::PlanIsOld
+            | Error::Nothing => failed(message),
         }
     }
 }

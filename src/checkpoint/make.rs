@@ -7,11 +7,14 @@
 use super::book::Book;
 use super::error::{Error, Result};
 use super::outcome::Made;
-use crate::git::{Head, IndexLock, RefUpdate, Repository, Signature};
-use crate::state::{Checkpoint, CheckpointKind, HeadRecord, OperationKind, OperationRecord, VERSION, journal};
-use crate::workspace::{Captured, Hold, Project, capture, hold, index_tree, require_no_conflict};
+use crate::git::{Head, RefUpdate, Repository};
+use crate::state::{Checkpoint, CheckpointKind, HeadRecord, Held, IndexGoal, OperationKind, OperationRecord, VERSION};
+use crate::workspace::{
+    Begun, Captured, Change, Hold, Plan, Project, UserIndex, capture, has_marks, hold, index_tree, ref_records,
+    require_no_conflict,
+};
 use gix::ObjectId;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// What is known about a checkpoint that is to be made.
 #[derive(Debug, Clone)]
@@ -56,48 +59,36 @@ pub(crate) fn make(project: &Project, request: &NewCheckpoint, clean: Clean) -> 
     if !project.config().checkpoints {
         return Err(Error::Off);
     }
-    let _lock = project.lock()?;
+    let begun = project.begin(project.lock()?, "a checkpoint", UserIndex::Replaced)?;
     let mut book = Book::open(project)?;
     refuse_operation(repository)?;
-    let index_lock = repository.lock_index()?;
     let captured = capture(repository, project.state(), &project.scope())?;
     require_no_conflict(&captured)?;
     if !captured.is_changed() {
-        drop(index_lock);
-        return entry_for_head(project, &mut book, request, &captured, clean);
+        return entry_for_head(project, begun, &mut book, request, &captured, clean);
     }
-    let held = hold_split(project, &mut book, &captured)?;
     let parents: Vec<ObjectId> = captured.head.commit_id().into_iter().collect();
     let message = format!("autodev: {}\n", request.label);
     let commit_id = repository.write_commit(captured.tree_id, &parents, &message, project.signature())?;
     let checkpoint = entry(project, &mut book, request, &captured, commit_id)?;
-    let mut refs = vec![RefUpdate::head(captured.head.commit_id(), commit_id), book.record(&checkpoint)?];
-    refs.extend(held.iter().flat_map(|hold| hold.refs.clone()));
-    index_lock.prepare(captured.index.path())?;
-    publish(repository, index_lock, &refs, message.trim_end(), project.signature())?;
-    book.add(std::slice::from_ref(&checkpoint))?;
-    if let Some(hold) = held {
-        note_operation(project, &captured, &hold, OperationKind::Checkpoint, commit_id)?;
-    }
-    note(project, &checkpoint)?;
+    let hold = hold_before(project, &mut book, &captured, commit_id)?;
+    let moves = vec![RefUpdate::head(captured.head.commit_id(), commit_id)];
+    let what = format!("checkpoint {}", checkpoint.id);
+    let change = Change {
+        plan: Plan::of_nothing(&captured),
+        operation: Some(operation(project, &captured, &hold, OperationKind::Checkpoint, commit_id, &moves, &what)),
+        hold,
+        holding: vec![book.record(&checkpoint)?],
+        moves,
+        index: IndexGoal::Work { tree: captured.tree_id.to_string() },
+        raw_after: Vec::new(),
+        entries: vec![checkpoint.clone()],
+        memory: None,
+        rests: false,
+        event: event(&checkpoint),
+    };
+    begun.carry_out(&captured, &change)?;
     Ok(Made::New(checkpoint))
-}
-
-/// Moves refs and then puts the prepared index in place; the refs go back where that fails.
-pub(super) fn publish(
-    repository: &Repository,
-    lock: IndexLock,
-    refs: &[RefUpdate],
-    message: &str,
-    signature: Signature,
-) -> Result<()> {
-    repository.update_refs(refs, message, signature)?;
-    if let Err(error) = lock.publish() {
-        let back: Vec<RefUpdate> = refs.iter().map(RefUpdate::reversed).collect();
-        repository.update_refs(&back, "autodev: taken back", signature)?;
-        return Err(error.into());
-    }
-    Ok(())
 }
 
 /// Fails while the user is in the middle of a merge or the like.
@@ -110,6 +101,7 @@ pub(super) fn refuse_operation(repository: &Repository) -> Result<()> {
 
 fn entry_for_head(
     project: &Project,
+    begun: Begun<'_>,
     book: &mut Book<'_>,
     request: &NewCheckpoint,
     captured: &Captured,
@@ -128,10 +120,20 @@ fn entry_for_head(
         Clean::Entry => {}
     }
     let checkpoint = entry(project, book, request, captured, commit_id)?;
-    let record = book.record(&checkpoint)?;
-    project.repository()?.update_refs(&[record], "autodev: record", project.signature())?;
-    book.add(std::slice::from_ref(&checkpoint))?;
-    note(project, &checkpoint)?;
+    let change = Change {
+        plan: Plan::of_nothing(captured),
+        hold: Hold::by_others(0, Held::default()),
+        holding: vec![book.record(&checkpoint)?],
+        moves: Vec::new(),
+        index: IndexGoal::Keep,
+        raw_after: Vec::new(),
+        entries: vec![checkpoint.clone()],
+        operation: None,
+        memory: None,
+        rests: false,
+        event: event(&checkpoint),
+    };
+    begun.carry_out(captured, &change)?;
     Ok(Made::New(checkpoint))
 }
 
@@ -164,27 +166,38 @@ pub(super) fn short_branch(head: &Head) -> Option<String> {
     head.branch().map(|name| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned())
 }
 
-/// Holds the pair of work tree and index where the commit would flatten what was staged.
-fn hold_split(project: &Project, book: &mut Book<'_>, captured: &Captured) -> Result<Option<Hold>> {
+/// Says where the state before a checkpoint is held: by the commit and its parent, or, where the commit flattens
+/// what was staged, by a pair of its own.
+fn hold_before(project: &Project, book: &mut Book<'_>, captured: &Captured, commit_id: ObjectId) -> Result<Hold> {
     let repository = project.repository()?;
     let staged = index_tree(repository, project.state(), captured)?;
-    if staged == captured.head_tree_id || staged == captured.tree_id {
-        return Ok(None);
-    }
     let number = book.next_operation()?;
-    let scope = project.scope();
-    Ok(Some(hold(repository, project.state(), &scope, captured, None, number, project.signature())?))
+    let index = if staged == captured.tree_id {
+        Some(commit_id)
+    } else if staged == captured.head_tree_id {
+        captured.head.commit_id()
+    } else {
+        None
+    };
+    let empty = staged == repository.empty_tree() && captured.head.commit_id().is_none();
+    if (index.is_none() && !empty) || has_marks(captured) {
+        return Ok(hold(project, captured, None, &[], number)?);
+    }
+    let held = Held { work: Some(commit_id.to_string()), index: index.map(|id| id.to_string()), raw: None };
+    Ok(Hold::by_others(number, held))
 }
 
-/// Writes down what an operation replaced and where that is held.
-pub(super) fn note_operation(
+/// Describes an operation: what it replaced, where that is held, and how HEAD and branches moved.
+pub(super) fn operation(
     project: &Project,
     captured: &Captured,
     hold: &Hold,
     operation: OperationKind,
     to: ObjectId,
-) -> Result<()> {
-    let record = OperationRecord {
+    moves: &[RefUpdate],
+    what: &str,
+) -> OperationRecord {
+    OperationRecord {
         version: VERSION,
         n: hold.number,
         time: project.clock().now(),
@@ -195,20 +208,20 @@ pub(super) fn note_operation(
         },
         to: to.to_string(),
         held: hold.held.clone(),
-    };
-    journal::append_as(&project.state().file("operations.jsonl"), &record)?;
-    Ok(())
+        moves: ref_records(moves),
+        what: what.to_owned(),
+        of: None,
+    }
 }
 
-fn note(project: &Project, checkpoint: &Checkpoint) -> Result<()> {
+fn event(checkpoint: &Checkpoint) -> (&'static str, Value) {
     let fields = json!({"id": checkpoint.id, "kind": checkpoint.kind, "commit": checkpoint.commit.to_string()});
-    project.event("checkpoint_made", fields)?;
-    Ok(())
+    ("checkpoint_made", fields)
 }
 
 /// Returns HEAD's commit and the tree of what is there now, for a run to see whether work was done.
 pub(crate) fn current_tree(project: &Project) -> Result<(Head, ObjectId)> {
-    let _lock = project.lock()?;
+    let _lock = project.lock_and_recover()?;
     let captured = capture(project.repository()?, project.state(), &project.scope())?;
     Ok((captured.head, captured.tree_id))
 }

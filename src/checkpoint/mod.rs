@@ -10,19 +10,19 @@ mod error;
 mod go_back;
 mod list;
 mod make;
-mod memory;
 mod outcome;
 mod paths;
 mod target;
+mod undo;
 
 pub(crate) use error::Error;
 pub(crate) use go_back::{Caller, Request, go_back, plan_to};
 pub(crate) use list::Listing;
 pub(crate) use make::{Clean, NewCheckpoint, current_tree, make};
-pub(crate) use memory::path as memory_path;
 pub(crate) use outcome::escape;
 pub use outcome::{Made, PlannedStep, RestorePlan, Restored};
 pub(crate) use target::Target;
+pub(crate) use undo::{Step, step};
 
 use crate::state::{Checkpoint, CheckpointKind, Ledger};
 use crate::workspace::Project;

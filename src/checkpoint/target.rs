@@ -14,6 +14,14 @@ pub(crate) enum Target {
     Known { commit_id: ObjectId, label: String, branch: Option<String> },
 }
 
+impl std::fmt::Display for Target {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Named(name) | Self::Known { label: name, .. } => f.write_str(name),
+        }
+    }
+}
+
 impl From<String> for Target {
     fn from(name: String) -> Self {
         Self::Named(name)

@@ -44,6 +44,9 @@ pub(super) enum Command {
     Post(Post),
     Restore(Restore),
     Checkpoint(Checkpoint),
+    Undo(Step),
+    #[command(about = "Takes the newest undo back", long_about = None, after_help = "Example:\n  autodev redo --yes")]
+    Redo(Step),
     Demo(Demo),
     #[command(hide = true)]
     FakeAgent(FakeAgent),
@@ -108,6 +111,19 @@ pub(super) struct Post {
     pub(super) work_done: bool,
 }
 
+/// Takes the newest checkpoint, restore or redo back: files, index, HEAD and branches as they were before.
+///
+/// What is there now is set aside first, and `autodev redo` brings it back. Can be repeated, any number of steps.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  autodev undo
+  autodev undo --yes      without asking on a terminal")]
+pub(super) struct Step {
+    /// Do not ask.
+    #[arg(short, long)]
+    pub(super) yes: bool,
+}
+
 /// Shows a whole run in a temporary folder: baseline, credited work, the list, going back.
 ///
 /// Needs git and nothing else: no account, no network, no agent.
@@ -138,6 +154,12 @@ pub(super) struct FakeAgent {
 pub(super) struct Restore {
     /// The id of a checkpoint, such as c3, or at least four digits of its commit.
     pub(super) id: Option<String>,
+    /// Complete a restore (or another change) that was cut off.
+    #[arg(long = "continue", conflicts_with_all = ["id", "abort"])]
+    pub(super) proceed: bool,
+    /// Take a restore (or another change) that was cut off back.
+    #[arg(long, conflicts_with = "id")]
+    pub(super) abort: bool,
     /// Print the plan and change nothing.
     #[arg(long, requires = "id")]
     pub(super) dry_run: bool,

@@ -11,6 +11,7 @@ mod output;
 mod restore;
 mod run;
 mod status;
+mod undo;
 
 use args::{Args, Command};
 use clap::Parser as _;
@@ -18,6 +19,7 @@ use output::Output;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+use crate::checkpoint::Step;
 use crate::run::notice_cut_off;
 use crate::{ErrorKind, Project, Result};
 
@@ -48,6 +50,8 @@ fn dispatch(args: &Args, output: Output) -> Result<ExitCode> {
         Command::Stop(_) => run::stop(&open(args, output)?, output),
         Command::Status(_) => status::status(&open(args, output)?, output),
         Command::Post(command) => status::post(args, command, output),
+        Command::Undo(command) => undo::run(&open(args, output)?, Step::Undo, command, output),
+        Command::Redo(command) => undo::run(&open(args, output)?, Step::Redo, command, output),
         Command::Demo(_) => demo::run(output),
         Command::FakeAgent(command) => {
             let code = crate::agent::play(&command.script, std::io::stdin().lock(), std::io::stdout().lock())?;
@@ -63,7 +67,8 @@ fn open(args: &Args, output: Output) -> Result<Project> {
     let project = Project::open(&args.project)?;
     // A state that cannot be read is the command's own to report, in its own words.
     let cut_off = notice_cut_off(&project).ok().flatten();
-    for notice in project.notices().iter().cloned().chain(cut_off) {
+    let unfinished = project.unfinished().ok().flatten();
+    for notice in project.notices().iter().cloned().chain(cut_off).chain(unfinished) {
         output.note(notice);
     }
     Ok(project)

@@ -3,7 +3,7 @@
 use super::args::Restore as Command;
 use super::output::Output;
 use crate::checkpoint::{Caller, Listing, Request, Target, go_back, plan_to};
-use crate::workspace::show;
+use crate::workspace::{Direction, show};
 use crate::{Error, ErrorKind, Project, RestorePlan, Restored, Result};
 use gix::bstr::BString;
 use serde_json::json;
@@ -13,6 +13,10 @@ use std::process::ExitCode;
 
 /// Lists the checkpoints, or goes back.
 pub(super) fn run(project: &Project, command: &Command, output: Output) -> Result<ExitCode> {
+    if command.proceed || command.abort {
+        let direction = if command.abort { Direction::Back } else { Direction::Forward };
+        return Ok(settle(project, direction, output));
+    }
     let Some(id) = &command.id else { return list(project, output) };
     match go(project, id, command, output) {
         Ok(()) => Ok(ExitCode::SUCCESS),
@@ -21,6 +25,25 @@ pub(super) fn run(project: &Project, command: &Command, output: Output) -> Resul
             let prefix = if is_run_on(&error) { "" } else { "Restore failed: " };
             output.failure(prefix, &error);
             Ok(super::exit_code(error.kind()))
+        }
+    }
+}
+
+/// Brings what was cut off to an end.
+fn settle(project: &Project, direction: Direction, output: Output) -> ExitCode {
+    match project.settle(direction).map_err(Error::from) {
+        Ok(done) => {
+            let done = done.unwrap_or_else(|| "nothing was cut off".to_owned());
+            if output.is_json() {
+                output.json(&json!({ "settled": done }));
+            } else {
+                output.line(done);
+            }
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            output.failure("Restore failed: ", &error);
+            super::exit_code(error.kind())
         }
     }
 }

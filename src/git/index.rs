@@ -4,7 +4,7 @@
 
 use super::{Error, Repository, error::Result};
 use gix::ObjectId;
-use gix::bstr::BStr;
+use gix::bstr::{BStr, BString};
 use gix::index::entry::{Flags, Mode, Stage};
 use std::path::Path;
 
@@ -51,6 +51,19 @@ pub(crate) struct IndexEntry<'a> {
     pub(crate) id: ObjectId,
     /// What else is said of it.
     pub(crate) flags: EntryFlags,
+}
+
+/// One side of a conflict: 1 is the base, 2 ours, 3 theirs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Staged {
+    /// The path.
+    pub(crate) path: BString,
+    /// The side.
+    pub(crate) stage: u8,
+    /// The mode as in git.
+    pub(crate) mode: u32,
+    /// The object.
+    pub(crate) id: ObjectId,
 }
 
 impl IndexView {
@@ -104,6 +117,16 @@ impl IndexView {
     /// Returns the paths of submodules.
     pub(crate) fn submodules(&self) -> impl Iterator<Item = &BStr> {
         self.entries().filter(|entry| entry.mode == Mode::COMMIT).map(|entry| entry.path)
+    }
+
+    /// Returns the sides of all conflicts.
+    pub(crate) fn conflicts(&self) -> impl Iterator<Item = Staged> {
+        self.file.entries().iter().filter(|entry| entry.stage() != Stage::Unconflicted).map(|entry| Staged {
+            path: entry.path(&self.file).to_owned(),
+            stage: u8::try_from(entry.stage_raw()).unwrap_or(0),
+            mode: entry.mode.bits(),
+            id: entry.id,
+        })
     }
 
     /// Returns the first path in conflict.

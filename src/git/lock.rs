@@ -1,16 +1,31 @@
 //! The lock of the user's index, as git takes it: `index.lock` beside the index, made only if absent.
 //!
 //! Held while a command of ours reads and replaces the user's index, so that no `git add` is lost between the
-//! two. A lock of somebody else is waited for, named, and never removed.
+//! two. The file exists under another name before it becomes the lock, so that its identity can be written
+//! down first: after a crash that lock, and no other, is known to be ours. A lock of somebody else is waited
+//! for, named, and never removed.
 
 use super::{Error, Repository, error::Result};
 use crate::clock::Clock;
-use crate::fs;
+use crate::fs::{self, FileIdentity};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How long a git command of the user's may take before ours gives up.
 const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The name of the file that is to become the lock, in the git folder.
+const WAITING: &str = "autodev-index-lock";
+
+/// A file that can become the lock of the user's index.
+#[derive(Debug)]
+pub(crate) struct WaitingLock {
+    index: PathBuf,
+    lock: PathBuf,
+    file: PathBuf,
+    /// The identity that the lock will have.
+    pub(crate) identity: FileIdentity,
+}
 
 /// The lock of the user's index; given back when it is dropped.
 #[derive(Debug)]
@@ -21,21 +36,57 @@ pub(crate) struct IndexLock {
 }
 
 impl Repository {
+    /// Makes the file that is to become the lock; the caller holds the project's lock.
+    pub(crate) fn prepare_index_lock(&self) -> Result<WaitingLock> {
+        let index = self.index_path();
+        let (lock, file) = (index.with_extension("lock"), self.git_dir.join(WAITING));
+        fs::remove_file(&file)?;
+        fs::create_new(&file, b"", 0o644)?;
+        let identity = FileIdentity::of(&file).ok_or(Error::Unreadable { command: WAITING })?;
+        Ok(WaitingLock { index, lock, file, identity })
+    }
+
     /// Takes the lock of the user's index.
     pub(crate) fn lock_index(&self) -> Result<IndexLock> {
+        self.prepare_index_lock()?.take()
+    }
+
+    /// Takes over the lock that a process of ours left, if it is the one with this identity.
+    pub(crate) fn adopt_index_lock(&self, identity: FileIdentity) -> Option<IndexLock> {
         let index = self.index_path();
         let lock = index.with_extension("lock");
+        (FileIdentity::of(&lock) == Some(identity)).then_some(IndexLock { index, lock, held: true })
+    }
+
+    /// Removes the file that was to become a lock and did not.
+    pub(crate) fn forget_waiting_lock(&self) -> Result<()> {
+        Ok(fs::remove_file(&self.git_dir.join(WAITING))?)
+    }
+}
+
+impl WaitingLock {
+    /// Takes the lock, waiting a moment for another git command.
+    pub(crate) fn take(self) -> Result<IndexLock> {
         let start = Instant::now();
         loop {
-            match fs::create_new(&lock, b"", 0o644) {
-                Ok(()) => return Ok(IndexLock { index, lock, held: true }),
+            match fs::link(&self.file, &self.lock) {
+                Ok(()) => {
+                    fs::remove_file(&self.file)?;
+                    return Ok(IndexLock { index: self.index.clone(), lock: self.lock.clone(), held: true });
+                }
                 Err(error) if !error.is_already_there() => return Err(error.into()),
                 Err(_) if start.elapsed() >= PATIENCE => {
-                    return Err(Error::IndexLocked { age: age(&lock), path: lock });
+                    return Err(Error::IndexLocked { age: age(&self.lock), path: self.lock.clone() });
                 }
                 Err(_) => std::thread::sleep(Duration::from_millis(20)),
             }
         }
+    }
+}
+
+impl Drop for WaitingLock {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.file);
     }
 }
 
@@ -47,6 +98,11 @@ impl IndexLock {
         let mode = std::fs::metadata(&self.index).map_or(0o644, |metadata| metadata.permissions().mode() & 0o777);
         fs::set_mode(&self.lock, mode)?;
         Ok(fs::sync_file(&self.lock)?)
+    }
+
+    /// Lets the lock stand; whoever knows its identity takes it over.
+    pub(crate) fn leave(mut self) {
+        self.held = false;
     }
 
     /// Makes what was prepared the user's index, and gives the lock back with it.
@@ -65,7 +121,7 @@ impl Drop for IndexLock {
     }
 }
 
-/// Says how old a lock is, in words such as `3h`.
+/// Says how old a lock is, in words such as `3h ago`.
 fn age(lock: &Path) -> String {
     let modified = std::fs::metadata(lock).and_then(|metadata| metadata.modified());
     let age = modified.map(|modified| crate::clock::age(Clock::System.now(), modified.into()));

@@ -16,7 +16,7 @@ mod refs;
 mod worktree;
 
 pub(crate) use error::{Error, Result};
-pub(crate) use index::{EntryFlags, IndexEntry, IndexView, same_contents};
+pub(crate) use index::{EntryFlags, IndexEntry, IndexView, Staged, same_contents};
 pub(crate) use lock::IndexLock;
 pub(crate) use objects::{Change, Signature, TreeChange};
 pub(crate) use open::{Opened, open};

@@ -204,6 +204,12 @@ impl Repository {
         Ok(commit.tree_id().map_err(|source| Error::library("read a commit", source))?.detach())
     }
 
+    /// Returns the message of a commit.
+    pub(crate) fn message_of(&self, commit_id: ObjectId) -> Result<BString> {
+        let commit = self.gix.find_commit(commit_id).map_err(|_| missing(commit_id, "a commit"))?;
+        Ok(commit.message_raw().map_err(|source| Error::library("read a commit", source))?.to_owned())
+    }
+
     /// Tells whether a commit is there.
     pub(crate) fn has_commit(&self, commit_id: ObjectId) -> bool {
         self.gix.find_commit(commit_id).is_ok()

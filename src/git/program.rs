@@ -100,6 +100,7 @@ impl Program {
             work_tree: None,
             input: None,
             locks: Locks::None,
+            literal: false,
         }
     }
 
@@ -128,6 +129,7 @@ pub(crate) struct Call<'a> {
     work_tree: Option<PathBuf>,
     input: Option<Vec<u8>>,
     locks: Locks,
+    literal: bool,
 }
 
 impl Call<'_> {
@@ -146,6 +148,12 @@ impl Call<'_> {
     /// Makes the call take the folder at `path` for the work tree.
     pub(crate) fn work_tree(mut self, path: &Path) -> Self {
         self.work_tree = Some(path.to_owned());
+        self
+    }
+
+    /// Makes the call take paths as they are, without patterns or magic.
+    pub(crate) fn literal_paths(mut self) -> Self {
+        self.literal = true;
         self
     }
 
@@ -170,7 +178,7 @@ impl Call<'_> {
 
     /// Runs the call and returns how it ended, whatever the exit code.
     pub(crate) fn answer(self) -> Result<Answer> {
-        if !["check-ignore", "rev-parse"].contains(&self.name) {
+        if !["check-ignore", "rev-parse", "rev-list", "check-attr"].contains(&self.name) {
             step(self.name)?;
         }
         let mut command = self.program.command();
@@ -180,6 +188,9 @@ impl Call<'_> {
         }
         if let Some(folder) = &self.work_tree {
             command.current_dir(folder).env("GIT_WORK_TREE", folder);
+        }
+        if self.literal {
+            command.env("GIT_LITERAL_PATHSPECS", "1");
         }
         if self.locks == Locks::None {
             command.env("GIT_OPTIONAL_LOCKS", "0");

@@ -5,7 +5,7 @@
 //! changed, when a path of the difference was edited since. Paths go in and out as bytes, separated by NUL.
 
 use super::program::Call;
-use super::{Error, Repository, error::Result};
+use super::{Error, Repository, Staged, error::Result};
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
 use std::collections::HashSet;
@@ -89,6 +89,43 @@ impl Repository {
         call.index(index).input(input).run().map(drop)
     }
 
+    /// Sets the sides of conflicts in `index`, in place of the entries of those paths.
+    pub(crate) fn set_stages_in_index(&self, index: &Path, stages: &[Staged]) -> Result<()> {
+        if stages.is_empty() {
+            return Ok(());
+        }
+        let mut input = Vec::new();
+        let zero = ObjectId::null(self.gix.object_hash());
+        for staged in stages {
+            input.extend_from_slice(format!("0 {zero}\t").as_bytes());
+            input.extend_from_slice(&staged.path);
+            input.push(0);
+        }
+        for staged in stages {
+            input.extend_from_slice(format!("{:06o} {} {}\t", staged.mode, staged.id, staged.stage).as_bytes());
+            input.extend_from_slice(&staged.path);
+            input.push(0);
+        }
+        let call = self.program.call("update-index").args(["-z", "--index-info"]);
+        call.index(index).input(input).run().map(drop)
+    }
+
+    /// Announces paths in `index` without their content, as `git add -N` does.
+    pub(crate) fn announce_in_index(&self, index: &Path, paths: &[BString]) -> Result<()> {
+        if paths.is_empty() {
+            return Ok(());
+        }
+        let call = self.program.call("add").args(["--intent-to-add", "--force", "--sparse"]);
+        let call = call.args(["--pathspec-from-file=-", "--pathspec-file-nul"]).literal_paths();
+        call.index(index).input(joined(paths)).run().map(drop)
+    }
+
+    /// Makes `index` stand for a tree, and keeps what it knows of files that are the same in both.
+    pub(crate) fn set_tree_in_index(&self, index: &Path, tree_id: ObjectId) -> Result<()> {
+        let call = self.program.call("read-tree").args(["--reset", &tree_id.to_string()]);
+        call.index(index).run().map(drop)
+    }
+
     /// Writes the tree that `index` stands for.
     pub(crate) fn write_tree(&self, index: &Path) -> Result<ObjectId> {
         let output = self.program.call("write-tree").index(index).run()?;
@@ -129,6 +166,14 @@ impl Repository {
         let converts = |value: &[u8]| value != b"unspecified" && value != b"unset";
         let records = fields.chunks_exact(3).filter(|record| converts(record[2]));
         Ok(records.map(|record| record[0].into()).collect())
+    }
+
+    /// Counts the commits that `to` has and `from` has not.
+    pub(crate) fn count_commits(&self, from: Option<ObjectId>, to: ObjectId) -> Result<usize> {
+        let range = from.map_or_else(|| to.to_string(), |from| format!("{from}..{to}"));
+        let output = self.program.call("rev-list").args(["--count", &range]).run()?;
+        let text = String::from_utf8_lossy(&output);
+        text.trim().parse().map_err(|_| Error::Unreadable { command: "rev-list" })
     }
 
     /// Brings the work tree from the tree `from` (which `index` must stand for) to the tree `to`.

@@ -5,8 +5,8 @@ use super::choose::choose;
 use super::error::{Error, Result};
 use super::holder::Holder;
 use super::machine::{Effect, Event, Finished, Machine, TurnEnd};
+use super::thread;
 use super::turn::{Turn, environment};
-use super::{memory, thread};
 use crate::agent::Stop;
 use crate::checkpoint::{self, Clean, NewCheckpoint, Restored, make};
 use crate::config::Participant;
@@ -192,7 +192,7 @@ impl Driver<'_> {
         counters.save(self.project.state())?;
         let turn = format!("t{}", counters.turn);
         self.look_after_folder()?;
-        memory::keep(self.project)?;
+        self.project.keep_memory()?;
         self.save_state(RunState::Running, Some(turn.clone()), Some(participant.name.clone()))?;
         let fields = json!({"run": self.run, "turn": turn, "participant": participant.name, "attempt": attempt});
         self.project.event("turn_started", fields)?;
@@ -217,7 +217,7 @@ impl Driver<'_> {
 
     /// Brings back what a clean took. The configuration is read once; a change of it is said once.
     fn look_after_folder(&mut self) -> Result<()> {
-        if let Some(said) = memory::bring_back(self.project)? {
+        if let Some(said) = self.project.bring_memory_back()? {
             self.watcher.say(said);
         }
         let bytes = fs::try_read(&self.project.root().join(crate::config::FILE))?;

@@ -12,7 +12,6 @@ mod error;
 mod failed;
 mod holder;
 mod machine;
-mod memory;
 mod prompt;
 mod session;
 mod status;

@@ -8,7 +8,6 @@ use super::thread;
 use crate::agent::{
     Decision, Ended, Event, How, Line, Listener, Program, PromptForm, Stop, Stream, TurnSpec, run_turn,
 };
-use crate::checkpoint::memory_path;
 use crate::config::{Participant, PromptFormat};
 use crate::fs;
 use crate::state::{Post, PostKind, VERSION};
@@ -53,7 +52,7 @@ impl Turn<'_> {
     }
 
     fn spec(&self) -> Result<TurnSpec> {
-        let memory = fs::try_read(&memory_path(self.project))?.unwrap_or_default();
+        let memory = fs::try_read(&self.project.memory_path())?.unwrap_or_default();
         let thread = thread::read(self.project.state())?;
         let parts = Parts {
             task: self.task,

@@ -53,6 +53,12 @@ impl StateFolder {
         Ok(Lock::try_acquire(&self.file("run.lock"))?)
     }
 
+    /// Takes the lock of a run, waiting a moment for somebody who only looks at it; `None` while a run is on.
+    pub(crate) fn lock_run_within(&self, patience: Duration) -> Result<Option<Lock>> {
+        self.create()?;
+        Ok(Lock::acquire_within(&self.file("run.lock"), patience)?)
+    }
+
     /// Tells whether a run is on.
     pub(crate) fn run_is_on(&self) -> Result<bool> {
         let path = self.file("run.lock");

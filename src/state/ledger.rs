@@ -46,6 +46,13 @@ impl Ledger {
         Ok(fs::replace(&path(state), &bytes)?)
     }
 
+    /// Adds entries at the end.
+    pub(crate) fn add(&mut self, checkpoints: &[Checkpoint]) {
+        self.checkpoints.extend_from_slice(checkpoints);
+        let highest = checkpoints.iter().map(|checkpoint| checkpoint.id.0 + 1).max();
+        self.next = self.next.max(highest.unwrap_or(0));
+    }
+
     /// Fails when the ledger was written by a newer version, before anything is done on its strength.
     pub(crate) fn require_writable(&self, state: &StateFolder) -> Result<()> {
         if self.version > VERSION {

@@ -8,6 +8,7 @@
 mod counters;
 mod error;
 mod folder;
+mod intent;
 pub(crate) mod journal;
 mod ledger;
 mod records;
@@ -16,6 +17,7 @@ mod status;
 pub(crate) use counters::Counters;
 pub(crate) use error::Error;
 pub(crate) use folder::StateFolder;
+pub(crate) use intent::{BEFORE, ChangeRecord, IndexGoal, Intent, RawRecord, RefRecord};
 pub(crate) use ledger::Ledger;
 pub use records::{Checkpoint, CheckpointId, CheckpointKind, SkipReason, Skipped};
 pub(crate) use records::{HeadRecord, Held, OperationKind, OperationRecord, PathRecord, Post, PostKind};

@@ -1,5 +1,6 @@
 //! The records: plain values as they stand in files and in `--json`.
 
+use super::RefRecord;
 use chrono::{DateTime, Utc};
 use gix::ObjectId;
 use gix::bstr::BString;
@@ -192,6 +193,10 @@ pub(crate) enum OperationKind {
     Restore,
     /// A restore of single paths.
     RestorePaths,
+    /// The state before an operation was brought back.
+    Undo,
+    /// The state before an undo was brought back.
+    Redo,
 }
 
 /// A line of `operations.jsonl`: what was replaced, and where it is held.
@@ -211,6 +216,15 @@ pub(crate) struct OperationRecord {
     pub(crate) to: String,
     /// What it replaced.
     pub(crate) held: Held,
+    /// How HEAD and branches moved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) moves: Vec<RefRecord>,
+    /// What it was, for people.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) what: String,
+    /// The operation that it took back, where it is an undo, or brought again, where it is a redo.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) of: Option<u64>,
 }
 
 /// What a post on the thread is.
@@ -299,7 +313,7 @@ mod path {
 }
 
 /// A path as it stands in JSON output: `{"path": …}` or `{"path_b64": …}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PathRecord(#[serde(with = "path")] pub(crate) BString);
 
 #[cfg(test)]

@@ -5,8 +5,9 @@
 
 use super::capture::Captured;
 use super::error::{Error, Result, show};
-use super::hold::{Hold, RawFile, write_back};
+use super::hold::Hold;
 use super::plan::Plan;
+use super::raw::{is_as_held, write_back};
 use super::scope::{Scope, look_at, on_disk};
 use super::scratch::ScratchIndex;
 use crate::git::{EntryFlags, Repository, TreeChange};
@@ -14,29 +15,19 @@ use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
 use std::collections::HashSet;
 
-/// Brings the work tree over; returns an index that stands for the new tree.
-pub(crate) fn bring_over(
-    repository: &Repository,
-    captured: &Captured,
-    plan: &Plan,
-    hold: &Hold,
-) -> Result<ScratchIndex> {
+/// Brings the work tree over; returns an index that stands for the new tree. A failure may leave it between.
+pub(crate) fn bring_over(repository: &Repository, captured: &Captured, plan: &Plan) -> Result<ScratchIndex> {
     let next = captured.index.branch_off("next")?;
     repository.remove_from_index(next.path(), &plan.kept)?;
     if plan.steps.is_empty() {
         return Ok(next);
     }
     lift_marks(repository, captured, plan, &next)?;
-    match repository
-        .bring_over(next.path(), plan.from, plan.to)
-        .map_err(Error::from)
-        .and_then(|()| require_removed(repository, plan))
-        .and_then(|()| keep_on_disk(repository, captured, &next))
-        .and_then(|()| Ok(put_marks_back(repository, captured, plan, &next)?))
-    {
-        Ok(()) => Ok(next),
-        Err(error) => Err(give_back_because(repository, captured, plan, hold, &error.to_string())),
-    }
+    repository.bring_over(next.path(), plan.from, plan.to)?;
+    require_removed(repository, plan)?;
+    keep_on_disk(repository, captured, &next)?;
+    put_marks_back(repository, captured, plan, &next)?;
+    Ok(next)
 }
 
 /// Fails when a file that was to go is still there: git only warns of that, and ends with success.
@@ -53,25 +44,6 @@ fn require_removed(repository: &Repository, plan: &Plan) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Gives everything back after a failure; the error says whether that worked.
-pub(crate) fn give_back_because(
-    repository: &Repository,
-    captured: &Captured,
-    plan: &Plan,
-    hold: &Hold,
-    reason: &str,
-) -> Error {
-    let reason = reason.to_owned();
-    match give_back(repository, captured, plan, hold) {
-        Ok(()) => Error::GivenBack { reason },
-        Err(second) => Error::NotGivenBack {
-            reason,
-            second: second.to_string(),
-            held: format!("refs/autodev/{}/u/{}", repository.key(), hold.number),
-        },
-    }
 }
 
 /// Lifts the marks that hide files from git on entries of the plan, and lets git look at those files.
@@ -129,7 +101,12 @@ fn put_marks_back(
 }
 
 /// Restores each path of the plan that is no longer as it was captured.
-fn give_back(repository: &Repository, captured: &Captured, plan: &Plan, hold: &Hold) -> Result<()> {
+pub(super) fn give_work_tree_back(
+    repository: &Repository,
+    captured: &Captured,
+    plan: &Plan,
+    hold: &Hold,
+) -> Result<()> {
     remove_what_was_made(repository, captured, plan)?;
     let check = captured.index.branch_off("back")?;
     let planned: HashSet<&BString> = plan.steps.iter().map(|step| &step.path).collect();
@@ -143,15 +120,6 @@ fn give_back(repository: &Repository, captured: &Captured, plan: &Plan, hold: &H
         }
     }
     Ok(())
-}
-
-/// Tells whether a file is there with the bytes and the mode that are held.
-fn is_as_held(repository: &Repository, file: &RawFile) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    let there = look_at(repository.root(), file.path.as_bstr());
-    there.is_some_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o7777 == file.mode)
-        && crate::fs::read(&on_disk(repository.root(), file.path.as_bstr()))
-            .is_ok_and(|bytes| repository.hash_blob(&bytes).is_ok_and(|id| id == file.blob_id))
 }
 
 /// Removes files that only the target has, where they are what the target has and nothing else.

@@ -27,6 +27,12 @@ pub(crate) enum Error {
     /// The index has conflicts.
     #[error("the index has conflicts ({} is one)", show(.path))]
     Conflicts { path: BString },
+    /// The intent on disk does not say what it must say.
+    #[error("the record of the change in progress is not usable")]
+    NoIntent,
+    /// What was cut off cannot be completed without the user.
+    #[error("{what} was cut off, and since then {} changed", paths.iter().map(show).collect::<Vec<_>>().join(", "))]
+    Undecided { what: String, paths: Vec<BString> },
     /// A file could not be removed.
     #[error("{} could not be removed", show(.path))]
     NotRemoved { path: BString },
@@ -57,7 +63,11 @@ impl From<Error> for crate::Error {
             Error::Conflicts { .. } => {
                 Self::new(ErrorKind::Failed, message).with_hint("resolve them and `git add` the files, then try again")
             }
-            Error::NotReadBack { .. }
+            Error::Undecided { .. } => Self::new(ErrorKind::Failed, message).with_hint(
+                "autodev restore --continue completes it, autodev restore --abort takes it back; both leave these files as they are",
+            ),
+            Error::NoIntent
+            | Error::NotReadBack { .. }
             | Error::NotRemoved { .. }
             | Error::GivenBack { .. }
             | Error::NotGivenBack { .. } => Self::new(ErrorKind::Failed, message),

@@ -6,17 +6,18 @@
 
 use super::capture::Captured;
 use super::error::{Error, Result};
+use super::marks::Marks;
 use super::plan::Plan;
-use super::scope::{Scope, folder_replaced_above, on_disk};
+use super::project::Project;
+use super::raw::{RawFile, read_raw, write_raw};
+use super::scope::Scope;
 use super::scratch::ScratchIndex;
-use crate::git::{IndexView, RefUpdate, Repository, Signature};
-use crate::state::{Held, PathRecord, StateFolder};
+use crate::git::{IndexView, RefUpdate, Repository};
+use crate::state::{Held, StateFolder};
 use gix::ObjectId;
-use gix::bstr::{BString, ByteSlice as _};
+use gix::bstr::BString;
 use gix::objs::tree::EntryKind;
-use serde_json::json;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
+use std::collections::HashSet;
 
 /// What was held, and by which refs.
 #[derive(Debug)]
@@ -31,17 +32,11 @@ pub(crate) struct Hold {
     pub(crate) raw: Vec<RawFile>,
 }
 
-/// A file whose bytes are held as they are.
-#[derive(Debug, Clone)]
-pub(crate) struct RawFile {
-    /// The path.
-    pub(crate) path: BString,
-    /// A file, an executable or a link.
-    pub(crate) kind: EntryKind,
-    /// The blob with its bytes, or with the text of the link.
-    pub(crate) blob_id: ObjectId,
-    /// The permission bits.
-    pub(crate) mode: u32,
+impl Hold {
+    /// A hold of what other refs hold already.
+    pub(crate) fn by_others(number: u64, held: Held) -> Self {
+        Self { number, held, refs: Vec::new(), raw: Vec::new() }
+    }
 }
 
 /// Returns the tree that the user's index stands for.
@@ -59,6 +54,11 @@ pub(crate) fn index_tree(repository: &Repository, state: &StateFolder, captured:
     }
 }
 
+/// Tells whether the user's index says what no tree can say.
+pub(crate) fn has_marks(captured: &Captured) -> bool {
+    Marks::of(captured.user_index.as_ref()) != Marks::default()
+}
+
 /// Fails when the index has conflicts, which no tree can hold.
 pub(crate) fn require_no_conflict(captured: &Captured) -> Result<()> {
     match captured.user_index.as_ref().and_then(IndexView::first_conflict) {
@@ -68,22 +68,29 @@ pub(crate) fn require_no_conflict(captured: &Captured) -> Result<()> {
 }
 
 /// Writes the commits that hold what the plan replaces; the caller makes the refs with [`Hold::refs`].
+///
+/// `given` are paths that get bytes of their own, also where no step of the plan replaces them.
 pub(crate) fn hold(
-    repository: &Repository,
-    state: &StateFolder,
-    scope: &Scope<'_>,
+    project: &Project,
     captured: &Captured,
     plan: Option<&Plan>,
+    given: &[BString],
     number: u64,
-    signature: Signature,
 ) -> Result<Hold> {
+    let (repository, scope, signature) = (project.repository()?, project.scope(), project.signature());
     let parents: Vec<ObjectId> = captured.head.commit_id().into_iter().collect();
     let message = |what: &str| format!("autodev: {what} before operation {number}\n");
     let work = repository.write_commit(captured.tree_id, &parents, &message("work tree"), signature)?;
-    let index_tree_id = index_tree(repository, state, captured)?;
-    let index = repository.write_commit(index_tree_id, &parents, &message("index"), signature)?;
-    let raw = plan.map_or_else(|| Ok(Vec::new()), |plan| raw_files(repository, scope, captured, plan))?;
-    let place = |what: &str| format!("refs/autodev/{}/u/{number}/{what}", repository.key());
+    let index_tree_id = index_tree(repository, project.state(), captured)?;
+    let marks = Marks::of(captured.user_index.as_ref());
+    let index_message = message("index") + &marks.to_message();
+    let index = repository.write_commit(index_tree_id, &parents, &index_message, signature)?;
+    let mut raw = plan.map_or_else(|| Ok(Vec::new()), |plan| raw_files(repository, &scope, captured, plan))?;
+    let known: HashSet<BString> = raw.iter().map(|file| file.path.clone()).collect();
+    for path in given.iter().filter(|path| !known.contains(*path)) {
+        raw.extend(read_raw(repository, &scope, path)?);
+    }
+    let place = |what: &str| format!("{}u/{number}/{what}", project.ref_prefix());
     let mut refs = vec![RefUpdate::create(place("work"), work), RefUpdate::create(place("index"), index)];
     let mut held = Held { work: Some(work.to_string()), index: Some(index.to_string()), raw: None };
     if !raw.is_empty() {
@@ -134,49 +141,4 @@ fn raw_files(repository: &Repository, scope: &Scope<'_>, captured: &Captured, pl
         }
     }
     Ok(raw)
-}
-
-/// Reads a file as it is; `None` where nothing is there (or a folder).
-pub(super) fn read_raw(repository: &Repository, scope: &Scope<'_>, path: &BString) -> Result<Option<RawFile>> {
-    let place = scope.on_disk(path.as_bstr());
-    let Some(metadata) = scope.look_at(path.as_bstr()) else { return Ok(None) };
-    let mode = metadata.permissions().mode() & 0o7777;
-    let (kind, bytes) = if metadata.is_symlink() {
-        let text = std::fs::read_link(&place).map_err(|source| crate::fs::Error::new("read", &place, source))?;
-        (EntryKind::Link, text.as_os_str().as_bytes().to_vec())
-    } else if metadata.is_file() {
-        let kind = if mode & 0o100 == 0 { EntryKind::Blob } else { EntryKind::BlobExecutable };
-        (kind, crate::fs::read(&place)?)
-    } else {
-        return Ok(None);
-    };
-    let blob_id = repository.write_blob_if_new(&bytes)?;
-    Ok(Some(RawFile { path: path.clone(), kind, blob_id, mode }))
-}
-
-fn write_raw(repository: &Repository, raw: &[RawFile], message: &str, signature: Signature) -> Result<ObjectId> {
-    let entries: Vec<_> = raw.iter().map(|file| (file.path.clone(), file.kind, file.blob_id)).collect();
-    let tree_id = repository.write_tree_of(&entries)?;
-    let modes: Vec<_> = raw
-        .iter()
-        .map(|file| json!({"file": PathRecord(file.path.clone()), "mode": format!("{:o}", file.mode)}))
-        .collect();
-    Ok(repository.write_commit(tree_id, &[], &format!("{message}\n{}\n", json!({ "modes": modes })), signature)?)
-}
-
-/// Writes a raw file back over whatever is there, with its mode; not through a link above it.
-pub(crate) fn write_back(repository: &Repository, file: &RawFile) -> Result<()> {
-    if let Some(folder) = folder_replaced_above(repository.root(), file.path.as_bstr()) {
-        return Err(Error::InTheWay { path: folder.to_owned(), what: "no folder any more".to_owned() });
-    }
-    let place = on_disk(repository.root(), file.path.as_bstr());
-    let bytes = repository.blob(file.blob_id)?;
-    if let Some(folder) = place.parent() {
-        crate::fs::create_folder_as_usual(folder)?;
-    }
-    if file.kind == EntryKind::Link {
-        return Ok(crate::fs::replace_link(&place, &bytes)?);
-    }
-    crate::fs::replace(&place, &bytes)?;
-    Ok(crate::fs::set_mode(&place, file.mode)?)
 }

@@ -6,22 +6,35 @@
 
 mod align;
 mod apply;
+mod begin;
 mod capture;
+mod change;
 mod doubt;
 mod error;
+mod give_back;
 mod hold;
 mod ignored_then;
+mod marks;
+mod memory;
 mod plan;
 mod project;
+mod raw;
+mod records;
+mod recover;
+mod refs;
 mod scope;
 mod scratch;
 mod special;
 
-pub(crate) use apply::{bring_over, compare, give_back_because};
+pub(crate) use begin::{Begun, UserIndex};
 pub(crate) use capture::{Captured, capture};
+pub(crate) use change::Change;
 pub(crate) use error::{Error, show};
-pub(crate) use hold::{Hold, hold, index_tree, read_back, require_no_conflict};
+pub(crate) use hold::{Hold, has_marks, hold, index_tree, require_no_conflict};
 pub(crate) use plan::{Plan, plan};
 pub use project::Project;
+pub(crate) use raw::held_raw;
+pub(crate) use records::operations;
+pub(crate) use recover::Direction;
+pub(crate) use refs::records as ref_records;
 pub(crate) use scope::OURS;
-pub(crate) use scratch::ScratchIndex;

@@ -6,7 +6,7 @@
 
 use super::capture::Captured;
 use super::error::{Error, Result};
-use super::hold::read_raw;
+use super::raw::read_raw;
 use super::scope::{OURS, Scope};
 use crate::git::{Change, Repository, TreeChange};
 use crate::state::SkipReason;
@@ -29,6 +29,14 @@ pub(crate) struct Plan {
     pub(crate) in_the_way: Vec<BString>,
     /// Untracked files that the target's own ignore rules leave out: they stay, tracked by nobody.
     pub(crate) kept: Vec<BString>,
+}
+
+impl Plan {
+    /// The plan that changes nothing.
+    pub(crate) fn of_nothing(captured: &Captured) -> Self {
+        let (from, to) = (captured.tree_id, captured.tree_id);
+        Self { from, to, steps: Vec::new(), in_the_way: Vec::new(), kept: Vec::new() }
+    }
 }
 
 /// Plans the way to `target`; refuses where something unheld is in the way.

@@ -11,7 +11,7 @@ use crate::clock::Clock;
 use crate::config::{Config, Environment, SecretRules};
 use crate::fs::{self, Lock};
 use crate::git::{self, Opened, Repository, Signature};
-use crate::state::{Counters, StateFolder, journal};
+use crate::state::{Counters, StateFolder, StateRecord, journal};
 use crate::{ErrorKind, error};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
@@ -119,6 +119,18 @@ impl Project {
     /// Takes the project for a command that changes something.
     pub(crate) fn lock(&self) -> Result<Lock> {
         Ok(self.state.lock_project()?)
+    }
+
+    /// Returns where this work tree keeps its refs, with a `/` at the end.
+    pub(crate) fn ref_prefix(&self) -> String {
+        self.repository.as_ref().map_or_else(String::new, |repository| format!("refs/autodev/{}/", repository.key()))
+    }
+
+    /// Says in the state that nothing is going on any more.
+    pub(crate) fn rest(&self) -> Result<()> {
+        let mut record = StateRecord::load(&self.state)?;
+        record.rest(None);
+        Ok(record.save(&self.state)?)
     }
 
     /// Appends a numbered event to `events.jsonl`.

@@ -287,9 +287,9 @@ fn what_was_staged_is_held_under_u() {
     repo.write("a.txt", "staged\n");
     repo.git(["add", "a.txt"]);
     repo.write("a.txt", "unstaged\n");
-    repo.autodev(["restore", "c1"]).ok().mentions("what was staged is held by refs/autodev/main/u/1/index");
-    assert_eq!(repo.git(["show", "refs/autodev/main/u/1/index:a.txt"]), "staged");
-    assert_eq!(repo.git(["show", "refs/autodev/main/u/1/work:a.txt"]), "unstaged");
+    repo.autodev(["restore", "c1"]).ok().mentions("what was staged is held by refs/autodev/main/u/2/index");
+    assert_eq!(repo.git(["show", "refs/autodev/main/u/2/index:a.txt"]), "staged");
+    assert_eq!(repo.git(["show", "refs/autodev/main/u/2/work:a.txt"]), "unstaged");
     repo.judge();
 }
 
@@ -368,7 +368,7 @@ fn a_restore_keeps_bytes_that_a_filter_would_not_give_back() {
     repo.autodev(["restore", "c1"]).ok();
     assert_eq!(repo.text("mixed.crlf"), "one\r\ntwo\r\n");
     let raw = |path: &str| {
-        repo.command("git").args(["cat-file", "blob", &format!("refs/autodev/main/u/1/raw:{path}")]).output().unwrap()
+        repo.command("git").args(["cat-file", "blob", &format!("refs/autodev/main/u/2/raw:{path}")]).output().unwrap()
     };
     assert_eq!(raw("mixed.crlf").stdout, b"one\r\ntwo\nthree\r\n");
     assert_eq!(raw("note.nb").stdout, b"code two\noutput of an hour\n");

@@ -17,10 +17,10 @@ fn ignored_files_in_the_way_are_held_raw() {
     repo.autodev(["restore", "c1"]).ok().mentions("out/log was ignored and in the way");
     assert_eq!(repo.text("out/log"), "tracked once\n");
     assert_eq!(repo.text("out/beside"), "not in the way\n");
-    repo.git(["cat-file", "-e", "refs/autodev/main/u/1/raw:out/log"]);
-    let held = repo.command("git").args(["cat-file", "blob", "refs/autodev/main/u/1/raw:out/log"]).output().unwrap();
+    repo.git(["cat-file", "-e", "refs/autodev/main/u/2/raw:out/log"]);
+    let held = repo.command("git").args(["cat-file", "blob", "refs/autodev/main/u/2/raw:out/log"]).output().unwrap();
     assert_eq!(held.stdout, b"precious \xff\r\nbytes");
-    assert!(repo.git(["log", "-1", "--format=%B", "refs/autodev/main/u/1/raw"]).contains("600"));
+    assert!(repo.git(["log", "-1", "--format=%B", "refs/autodev/main/u/2/raw"]).contains("600"));
     repo.judge();
 }
 
@@ -36,8 +36,8 @@ fn an_ignored_folder_that_becomes_a_file_is_held_raw() {
     repo.sh("ln -s nowhere out/link");
     repo.autodev(["restore", "c1"]).ok();
     assert_eq!(repo.text("out"), "a file\n");
-    assert_eq!(repo.git(["show", "refs/autodev/main/u/1/raw:out/deep/log"]), "precious");
-    assert_eq!(repo.git(["show", "refs/autodev/main/u/1/raw:out/link"]), "nowhere");
+    assert_eq!(repo.git(["show", "refs/autodev/main/u/2/raw:out/deep/log"]), "precious");
+    assert_eq!(repo.git(["show", "refs/autodev/main/u/2/raw:out/link"]), "nowhere");
     repo.judge();
 }
 
@@ -55,7 +55,7 @@ fn an_ignored_link_in_place_of_a_folder_is_held_and_nothing_is_written_through_i
     assert_eq!(repo.text("out/log"), "tracked\n");
     assert!(std::fs::symlink_metadata(repo.path("out")).unwrap().is_dir());
     assert_eq!(repo.text("../elsewhere/log"), "outside\n");
-    assert_eq!(repo.git(["show", "refs/autodev/main/u/1/raw:out"]), "../elsewhere");
+    assert_eq!(repo.git(["show", "refs/autodev/main/u/2/raw:out"]), "../elsewhere");
     repo.judge();
 }
 

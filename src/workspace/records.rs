@@ -1,0 +1,42 @@
+//! Ledger and operations of a change: entering them once, and taking entries out again.
+
+use super::error::Result;
+use crate::state::{Checkpoint, Ledger, OperationRecord, StateFolder, journal};
+
+/// The file with one line for each operation.
+pub(crate) const OPERATIONS: &str = "operations.jsonl";
+
+/// Reads all operations, oldest first.
+pub(crate) fn operations(state: &StateFolder) -> Result<Vec<OperationRecord>> {
+    Ok(journal::read(&state.file(OPERATIONS))?)
+}
+
+/// Enters what is not there yet; the operation last, since it says that all is done.
+pub(super) fn enter(state: &StateFolder, entries: &[Checkpoint], operation: Option<&OperationRecord>) -> Result<()> {
+    let mut ledger = Ledger::load(state)?;
+    let missing = |entry: &&Checkpoint| !ledger.checkpoints.iter().any(|there| there.id == entry.id);
+    let missing: Vec<Checkpoint> = entries.iter().filter(missing).cloned().collect();
+    if !missing.is_empty() {
+        ledger.add(&missing);
+        ledger.save(state)?;
+    }
+    if let Some(operation) = operation
+        && !is_entered(state, operation)?
+    {
+        journal::append_as(&state.file(OPERATIONS), operation)?;
+    }
+    Ok(())
+}
+
+/// Tells whether an operation is written down, so that its change is complete.
+pub(super) fn is_entered(state: &StateFolder, operation: &OperationRecord) -> Result<bool> {
+    Ok(operations(state)?.iter().any(|there| there.n == operation.n))
+}
+
+/// Takes entries out of the ledger again.
+pub(super) fn take_out(state: &StateFolder, entries: &[Checkpoint]) -> Result<()> {
+    let mut ledger = Ledger::load(state)?;
+    let before = ledger.checkpoints.len();
+    ledger.checkpoints.retain(|there| !entries.iter().any(|entry| entry.id == there.id));
+    if ledger.checkpoints.len() == before { Ok(()) } else { Ok(ledger.save(state)?) }
+}
