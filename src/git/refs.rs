@@ -181,6 +181,9 @@ impl Repository {
         }
         for update in updates {
             self.sync_ref(&update.name)?;
+            if let (true, Some(branch)) = (update.through, self.head()?.branch()) {
+                self.sync_ref(branch)?;
+            }
         }
         Ok(())
     }
