@@ -51,18 +51,18 @@ impl Commands {
 
     /// Runs git in `root` and returns what it prints.
     pub(crate) fn git(&self, root: &Path, arguments: &[&str]) -> Result<String> {
-        checked("git", arguments, self.command("git", root).args(arguments).output()?)
+        checked("git", arguments, &self.command("git", root).args(arguments).output()?)
     }
 
     /// Runs git in `root`; exit code 1 is fine too, since `git commit` has it where nothing changed.
     pub(crate) fn git_maybe(&self, root: &Path, arguments: &[&str]) -> Result<()> {
         let output = self.command("git", root).args(arguments).output()?;
-        if output.status.code() == Some(1) { Ok(()) } else { checked("git", arguments, output).map(drop) }
+        if output.status.code() == Some(1) { Ok(()) } else { checked("git", arguments, &output).map(drop) }
     }
 
     /// Runs the program in `root` and returns what it prints.
     pub(crate) fn autodev(&self, root: &Path, arguments: &[&str]) -> Result<String> {
-        checked("autodev", arguments, self.command(PROGRAM, root).args(arguments).output()?)
+        checked("autodev", arguments, &self.command(PROGRAM, root).args(arguments).output()?)
     }
 
     /// Runs the program under `strace`, which writes each opening of a file to `log`; `false` without strace.
@@ -70,7 +70,7 @@ impl Commands {
         let mut command = self.command("strace", root);
         command.args(["-f", "-qq", "-s", "4096", "-e", "trace=open,openat,openat2", "-o"]).arg(log);
         match command.arg(PROGRAM).args(arguments).output() {
-            Ok(output) => checked("strace", arguments, output).map(|_| true),
+            Ok(output) => checked("strace", arguments, &output).map(|_| true),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error.into()),
         }
@@ -79,12 +79,12 @@ impl Commands {
     /// Copies a folder with all times and modes.
     pub(crate) fn copy(&self, from: &Path, to: &Path) -> Result<()> {
         let output = self.command("cp", &self.home).arg("-a").arg(from).arg(to).output()?;
-        checked("cp", &["-a"], output).map(drop)
+        checked("cp", &["-a"], &output).map(drop)
     }
 
     /// Lets the file system of `place` finish what it has to write.
     pub(crate) fn settle(&self, place: &Path) -> Result<()> {
-        checked("sync", &["-f"], self.command("sync", place).args(["-f", "."]).output()?).map(drop)
+        checked("sync", &["-f"], &self.command("sync", place).args(["-f", "."]).output()?).map(drop)
     }
 
     fn command(&self, program: &str, folder: &Path) -> Command {
@@ -104,7 +104,7 @@ pub(crate) fn timed(work: impl FnOnce() -> Result<()>) -> Result<Duration> {
     Ok(start.elapsed())
 }
 
-fn checked(program: &str, arguments: &[&str], output: Output) -> Result<String> {
+fn checked(program: &str, arguments: &[&str], output: &Output) -> Result<String> {
     if output.status.success() {
         return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
     }

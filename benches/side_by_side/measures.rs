@@ -124,7 +124,9 @@ pub(crate) fn rereading(base: &Repository, place: &Path, commands: &Commands) ->
     let target = here.here(commands)?;
     let numbers = here.copy.pick(DIRTY, 3000);
     here.copy.edit(&numbers, 3000)?;
-    let paths: HashSet<String> = numbers.iter().map(|number| here.copy.path(*number)).collect();
+    // git cannot tell apart what happens within one second and rightly reads such files once more.
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    let paths: HashSet<String> = numbers.iter().map(|number| Repository::path(*number)).collect();
     let log = place.join("opened");
     let mut opened = Vec::new();
     for _ in 0..2 {
@@ -135,7 +137,7 @@ pub(crate) fn rereading(base: &Repository, place: &Path, commands: &Commands) ->
         opened.push(count_opened(&std::fs::read_to_string(&log)?, here.copy.root(), &paths));
     }
     println!(
-        "  looking at {DIRTY} dirty files (restore --dry-run)   opened at first {}, at the second look {}",
+        "  looking at {DIRTY} dirty files (restore --dry-run)  opened at first {}, at the second look {}",
         opened[0], opened[1]
     );
     remove(&[here])

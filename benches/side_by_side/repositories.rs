@@ -79,11 +79,11 @@ impl Repository {
     /// Gives the files of those numbers new text, which is the same for the same `step`.
     pub(crate) fn edit(&self, numbers: &[usize], step: usize) -> Result<()> {
         let sizes = sizes();
-        numbers.iter().try_for_each(|number| self.write(&self.path(*number), *number, step + 2, &sizes))
+        numbers.iter().try_for_each(|number| self.write(&Self::path(*number), *number, step + 2, &sizes))
     }
 
-    /// Returns the path of a tracked file, from the root.
-    pub(crate) fn path(&self, number: usize) -> String {
+    /// Returns the path of the tracked file of a number, from the root; the same in every repository.
+    pub(crate) fn path(number: usize) -> String {
         let folder = number / FILES_A_FOLDER;
         let (area, group) = (folder / 1728, folder / 144 % 12);
         let (module, unit) = (folder / 12 % 12, folder % 12);

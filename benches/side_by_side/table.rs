@@ -1,5 +1,6 @@
 //! Medians, ratios and the lines they are printed on.
 
+use std::fmt::Write as _;
 use std::time::Duration;
 
 /// The times of one contestant.
@@ -32,7 +33,7 @@ pub(crate) fn line(what: &str, contestants: &[(&str, Times)]) {
     for (name, times) in others {
         let median = times.median();
         let ratio = median.as_secs_f64() / base.as_secs_f64();
-        line.push_str(&format!("   {name} {:>7.1} ms × {ratio:.2}", milliseconds(median)));
+        let _ = write!(line, "   {name} {:>7.1} ms × {ratio:.2}", milliseconds(median));
     }
     println!("{line}");
 }
@@ -42,7 +43,7 @@ pub(crate) fn grouped(number: usize) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index) % 3 == 0 {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);
