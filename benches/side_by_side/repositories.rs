@@ -33,13 +33,13 @@ impl Repository {
         std::fs::create_dir_all(&this.root)?;
         let sizes = sizes();
         for number in 0..size {
-            this.write(&this.path(number), number, 0, &sizes)?;
+            this.write(&Self::path(number), number, 0, &sizes)?;
         }
         for number in 0..size / 20 {
             let path = if number % 2 == 0 {
                 format!("build/part{:03}/out{number}.bin", number / 24)
             } else {
-                format!("{}.o", this.path(number * 20))
+                format!("{}.o", Self::path(number * 20))
             };
             this.write(&path, number, 1, &sizes)?;
         }
