@@ -174,17 +174,17 @@ pub(super) fn variable(name: &str, value: &OsStr) -> Vec<u8> {
 /// Finds every live process that was started by a run of the project with this state folder.
 ///
 /// It is known by `AUTODEV_STATE` in its environment, so it is found also when autodev itself was killed.
-/// Ourselves and our ancestors are left out. None are found where `/proc` cannot be read.
-pub(crate) fn find_by_state_folder(state: &Path) -> Vec<Process> {
+/// Ourselves and our ancestors are left out. Where `/proc` cannot be read nobody knows, which is an error.
+pub(crate) fn find_by_state_folder(state: &Path) -> Result<Vec<Process>, super::Error> {
     let mark = variable("AUTODEV_STATE", state.as_os_str());
-    let Ok(table) = Table::read() else { return Vec::new() };
+    let table = Table::read().map_err(|source| super::Error::CannotSee { source })?;
     let mut found: Vec<Process> = table
         .strangers()
         .filter(|entry| !entry.ended && entry.has_variable(|variable| variable == mark))
         .map(|entry| entry.process.clone())
         .collect();
     found.sort_by_key(|process| process.pid);
-    found
+    Ok(found)
 }
 
 /// Returns our own pid and start, as others can check them.
@@ -256,9 +256,9 @@ pub(super) mod tests {
     fn a_process_is_found_by_its_state_folder() {
         let folder = tempfile::tempdir().unwrap();
         let idler = Idler::new("r1", folder.path());
-        let found = find_by_state_folder(folder.path());
+        let found = find_by_state_folder(folder.path()).unwrap();
         assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), [format!("cat (pid {})", idler.pid())]);
-        assert_eq!(find_by_state_folder(&folder.path().join("other")), []);
+        assert_eq!(find_by_state_folder(&folder.path().join("other")).unwrap(), []);
     }
 
     #[test]
@@ -269,7 +269,7 @@ pub(super) mod tests {
         let options = rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT;
         rustix::process::waitid(rustix::process::WaitId::Pid(Pid::from_child(&idler.0)), options).unwrap();
         assert!(Entry::read(idler.pid()).unwrap().ended);
-        assert_eq!(find_by_state_folder(folder.path()), []);
+        assert_eq!(find_by_state_folder(folder.path()).unwrap(), []);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! A number is on disk before it is used, and never smaller than what the refs show, so that a lost file
 //! gives no id out twice. An entry is written last, after the refs that hold it.
 
-use super::error::Result;
+use super::error::{Error, Result};
 use crate::git::{RefUpdate, Repository};
 use crate::state::{Checkpoint, CheckpointId, Counters, Ledger};
 use crate::workspace::Project;
@@ -26,7 +26,7 @@ impl<'a> Book<'a> {
         let mut counters = Counters::load(project.state(), project.root())?;
         let in_ledger = ledger.checkpoints.iter().map(|checkpoint| checkpoint.id.0).max().unwrap_or(0);
         counters.checkpoint = counters.checkpoint.max(ledger.next.saturating_sub(1)).max(in_ledger);
-        if ledger.checkpoints.is_empty() {
+        if ledger.checkpoints.is_empty() || counters.is_new() {
             counters.checkpoint = counters.checkpoint.max(highest(repository, "c/", 'c')?);
             counters.operation = counters.operation.max(highest(repository, "u/", 'u')?);
         }
@@ -60,7 +60,7 @@ impl<'a> Book<'a> {
     /// Writes the record commit of an entry; returns the ref that is to hold it.
     pub(super) fn record(&self, checkpoint: &Checkpoint) -> Result<RefUpdate> {
         let tree_id = self.repository.tree_of(checkpoint.commit)?;
-        let message = serde_json::to_string(checkpoint).unwrap_or_default();
+        let message = serde_json::to_string(checkpoint).map_err(|_| Error::Unwritable(checkpoint.id))?;
         let signature = self.project.signature();
         let commit_id = self.repository.write_commit(tree_id, &[checkpoint.commit], &message, signature)?;
         Ok(RefUpdate::create(format!("refs/autodev/{}/c/{}", self.repository.key(), checkpoint.id), commit_id))

@@ -1,6 +1,6 @@
 //! Why a checkpoint was not made, or why nothing went back. Messages fit after `Restore failed: `.
 
-use crate::{ErrorKind, fs, git, state, workspace};
+use crate::{ErrorKind, agent, fs, git, state, workspace};
 use std::path::PathBuf;
 
 /// A failure of the room `checkpoint`.
@@ -45,9 +45,15 @@ pub(crate) enum Error {
     /// The stack of operations is empty in this direction.
     #[error("there is nothing to {0}")]
     NothingToStep(&'static str),
+    /// An entry cannot be written down.
+    #[error("the entry of {0} cannot be written as a record")]
+    Unwritable(crate::CheckpointId),
     /// There is nothing to hold.
     #[error("there is nothing to hold yet: no commit and no file")]
     Nothing,
+    /// The running processes could not be seen.
+    #[error(transparent)]
+    Agent(#[from] agent::Error),
     /// The engine said no.
     #[error(transparent)]
     Workspace(#[from] workspace::Error),
@@ -70,6 +76,7 @@ impl From<Error> for crate::Error {
         let message = error.to_string();
         let failed = |message| Self::new(ErrorKind::Failed, message);
         match error {
+            Error::Agent(error) => error.into(),
             Error::Workspace(error) => error.into(),
             Error::Git(error) => error.into(),
             Error::State(error) => error.into(),
@@ -88,6 +95,7 @@ impl From<Error> for crate::Error {
             Error::Gone { .. } => failed(message).with_hint("git fsck --lost-found may still find it"),
             Error::NoSuchPath(_)
             | Error::OutsidePath(_)
+            | Error::Unwritable(_)
             | Error::NothingToStep(_)
             | Error::PlanIsOld
             | Error::Nothing => failed(message),

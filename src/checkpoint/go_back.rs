@@ -99,7 +99,7 @@ pub(super) fn lock(project: &Project, caller: Caller) -> Result<(Lock, Option<Lo
         Caller::Run => None,
         Caller::User => Some(project.state().lock_run_within(BRIEFLY)?.ok_or(Error::RunIsOn)?),
     };
-    if let Some(survivor) = agent::find_by_state_folder(project.state().path()).into_iter().next() {
+    if let Some(survivor) = agent::find_by_state_folder(project.state().path())?.into_iter().next() {
         return Err(Error::Survivor { pid: survivor.pid, name: survivor.name });
     }
     Ok((lock, run))

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 
 use crate::checkpoint::Step;
 use crate::run::notice_cut_off;
-use crate::{ErrorKind, Project, Result};
+use crate::{Error, ErrorKind, Project, Result};
 
 /// Runs the program with its arguments (the first is its name) and returns the exit code.
 pub fn program(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -34,7 +34,13 @@ pub fn program(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let output = Output::new(args.json, args.color);
-    match dispatch(&args, output) {
+    // A panic is a bug of ours, and has told where on standard error.
+    let done = std::panic::catch_unwind(|| dispatch(&args, output));
+    match done.unwrap_or_else(|_| Err(Error::new(ErrorKind::Bug, "autodev has a bug; please report what is above"))) {
+        Ok(_) if output::has_lost_a_result() => {
+            output.note("error: the result could not be written to standard output");
+            ExitCode::from(1)
+        }
         Ok(code) => code,
         Err(error) => {
             output.error(&error);

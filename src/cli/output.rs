@@ -8,7 +8,23 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use std::error::Error as _;
 use std::fmt::Display;
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether a result could not be written to standard output.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Remembers a result that got lost; nobody to read it is no loss.
+fn noted(written: std::io::Result<()>) {
+    if written.and_then(|()| std::io::stdout().flush()).is_err_and(|error| error.kind() != ErrorKind::BrokenPipe) {
+        LOST.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Tells whether a result could not be written, so that success would be a lie.
+pub(super) fn has_lost_a_result() -> bool {
+    LOST.load(Ordering::Relaxed)
+}
 
 /// Where and how results are printed.
 #[derive(Debug, Clone, Copy)]
@@ -39,12 +55,12 @@ impl Output {
 
     /// Prints a result: text without a line feed at its end.
     pub(super) fn line(self, text: impl Display) {
-        let _ = writeln!(anstream::stdout(), "{text}");
+        noted(writeln!(anstream::stdout(), "{text}"));
     }
 
     /// Prints a result that brings its own line feeds.
     pub(super) fn text(self, text: impl Display) {
-        let _ = write!(anstream::stdout(), "{text}");
+        noted(write!(anstream::stdout(), "{text}"));
     }
 
     /// Prints a result as JSON, in one line.

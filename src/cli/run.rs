@@ -59,7 +59,7 @@ pub(super) fn stop(project: &Project, output: Output) -> Result<ExitCode> {
         (None, false) => output.line("No run is on"),
     }
     if stopped.is_none() {
-        for survivor in run::survivors(project) {
+        for survivor in run::survivors(project).map_err(Error::from)? {
             output.note(survivor);
         }
     }

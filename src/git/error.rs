@@ -19,6 +19,9 @@ pub(crate) enum Error {
     /// `core.bare` is true although files are there.
     #[error("bare repository: `core.bare` is true in {}, although files lie beside it", .0.display())]
     TurnedBare(PathBuf),
+    /// There is a `.git` that is no repository.
+    #[error("{} is there, but it is no usable git repository", .0.display())]
+    Broken(PathBuf),
     /// The command was started inside the git folder.
     #[error("{} is inside a git folder, not in a work tree", .0.display())]
     InsideGitFolder(PathBuf),
@@ -93,6 +96,7 @@ impl Error {
             Self::Refused { path, .. } => {
                 format!("if you trust this folder: git config --global --add safe.directory {}", path.display())
             }
+            Self::Broken(path) => format!("git -C {} status tells why", path.parent().unwrap_or(path).display()),
             Self::NoProgram(_) => "install git 2.39 or newer, and see that it is in PATH".to_owned(),
             Self::BranchBlocked { .. } => "set `branch_prefix` in .autodev/config.toml to another word".to_owned(),
             Self::IndexLocked { path, .. } => format!("when no git command is running any more: rm {}", path.display()),

@@ -21,10 +21,10 @@ pub(crate) enum Opened {
 
 /// Opens the repository that `folder` lies in, with `environment` for every call of git.
 pub(crate) fn open(folder: &Path, environment: Vec<(OsString, OsString)>) -> Result<Opened> {
-    let Ok((found, _)) = gix::discover::upwards(folder) else {
-        return Ok(Opened::Nothing);
-    };
-    let (git_dir, work_tree) = found.into_repository_and_work_tree_directories();
+    let found = gix::discover::upwards(folder).ok().map(|(found, _)| found.into_repository_and_work_tree_directories());
+    let top = found.as_ref().and_then(|(_, work_tree)| work_tree.clone());
+    refuse_broken(folder, found.is_some(), top.as_deref())?;
+    let Some((git_dir, work_tree)) = found else { return Ok(Opened::Nothing) };
     let git_dir = real(&git_dir)?;
     let place = work_tree.as_deref().map_or_else(|| Ok(git_dir.clone()), real)?;
     let trusted = gix::sec::Trust::from_path_ownership(&git_dir).is_ok_and(|trust| trust == gix::sec::Trust::Full)
@@ -32,9 +32,12 @@ pub(crate) fn open(folder: &Path, environment: Vec<(OsString, OsString)>) -> Res
     if !trusted {
         ask_git(folder, &place, &environment)?;
     }
-    let gix =
-        options().open(&git_dir).map_err(|source| Error::library(format!("open {}", git_dir.display()), source))?;
-    let gix = gix.to_thread_local();
+    let trust = gix::discover::upwards::TrustPolicy::Assume(gix::sec::Trust::Full);
+    let search = gix::discover::upwards::Options { trust, ..Default::default() };
+    let options = gix::sec::trust::Mapping { full: options(), reduced: options() };
+    let gix = gix::ThreadSafeRepository::discover_opts(folder, search, options)
+        .map_err(|source| Error::library(format!("open {}", git_dir.display()), source))?
+        .to_thread_local();
     refuse_unsupported(&gix)?;
     let Some(root) = gix.workdir().map(Path::to_owned) else {
         let beside = git_dir.file_name().is_some_and(|name| name == ".git");
@@ -47,6 +50,18 @@ pub(crate) fn open(folder: &Path, environment: Vec<(OsString, OsString)>) -> Res
     let program = Program::new(&root, &git_dir, environment);
     let key = key_of(&gix);
     Ok(Opened::Repository(Box::new(Repository { gix, program, root, git_dir, key })))
+}
+
+/// Refuses a `.git` that is no repository: looking on above it would take another project for this one.
+fn refuse_broken(folder: &Path, found: bool, top: Option<&Path>) -> Result<()> {
+    if found && top.is_none() {
+        return Ok(());
+    }
+    let passed = folder.ancestors().take_while(|above| Some(*above) != top).map(|above| above.join(".git"));
+    match passed.into_iter().find(|path| std::fs::symlink_metadata(path).is_ok()) {
+        Some(path) => Err(Error::Broken(path)),
+        None => Ok(()),
+    }
 }
 
 fn real(path: &Path) -> Result<PathBuf> {
@@ -68,7 +83,7 @@ fn options() -> gix::open::Options {
     let config = gix::open::permissions::Config { env: false, ..gix::open::permissions::Config::all() };
     let permissions =
         gix::open::Permissions { env: environment, config, attributes: gix::open::permissions::Attributes::all() };
-    gix::open::Options::default().permissions(permissions).with(gix::sec::Trust::Full).open_path_as_is(true)
+    gix::open::Options::default().permissions(permissions)
 }
 
 /// Asks git whether it accepts a folder that belongs to someone else.

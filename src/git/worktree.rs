@@ -156,7 +156,9 @@ impl Repository {
         if paths.is_empty() {
             return Ok(HashSet::new());
         }
-        if self.gix.config_snapshot().boolean("core.autocrlf").unwrap_or(false) {
+        // git is asked, since it reads configuration files that the library does not.
+        let autocrlf = self.program.call("config").args(["--get", "core.autocrlf"]).answer()?;
+        if autocrlf.output.trim() == b"true" {
             return Ok(paths.iter().cloned().collect());
         }
         let attributes = ["text", "crlf", "eol", "ident", "working-tree-encoding", "filter"];

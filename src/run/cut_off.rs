@@ -66,7 +66,11 @@ pub(crate) fn stop(project: &Project) -> Result<Option<String>> {
 }
 
 /// Names the processes that an earlier run left behind, each with the command that ends it.
-pub(crate) fn survivors(project: &Project) -> Vec<String> {
-    let found = crate::agent::find_by_state_folder(project.state().path());
-    found.iter().map(|it| format!("{it} of an earlier run is still at work; to end it: kill {}", it.pid)).collect()
+pub(crate) fn survivors(project: &Project) -> Result<Vec<String>> {
+    let found = crate::agent::find_by_state_folder(project.state().path())?;
+    let mut named = Vec::new();
+    for it in found {
+        named.push(format!("{it} of an earlier run is still at work; to end it: kill {}", it.pid));
+    }
+    Ok(named)
 }

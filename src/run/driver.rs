@@ -231,11 +231,9 @@ impl Driver<'_> {
 
     fn credit(&mut self, participant: usize, claim: &str, verified: bool) -> Result<Event> {
         let name = self.participants.get(participant).map(|participant| participant.name.clone());
-        self.project.event(
-            "credited",
-            json!({"run": self.run, "turn": self.turn, "participant": name, "verified": verified}),
-        )?;
+        let fields = json!({"run": self.run, "turn": self.turn, "participant": name, "verified": verified});
         if !self.project.has_checkpoints() {
+            self.project.event("credited", fields)?;
             self.watcher.say(format!("credited: {}", label(claim)));
             return Ok(Event::Credited);
         }
@@ -252,6 +250,7 @@ impl Driver<'_> {
                     self.newest = base(self.project)?;
                     self.note_checkpoint(checkpoint.clone());
                 }
+                self.project.event("credited", fields)?;
                 Ok(Event::Credited)
             }
             Err(

@@ -6,6 +6,7 @@
 use super::error::Result;
 use crate::agent::{Line, Stream};
 use crate::fs::{self, Appender};
+use crate::state::VERSION;
 use crate::workspace::Project;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -44,8 +45,10 @@ impl Session {
             Line::TooLong { start, bytes } => (start, json!(bytes)),
         };
         let mut record = match std::str::from_utf8(bytes) {
-            Ok(text) => json!({"turn": self.turn, "stream": stream, "line": text}),
-            Err(_) => json!({"turn": self.turn, "stream": stream, "line_b64": STANDARD.encode(bytes)}),
+            Ok(text) => json!({"version": VERSION, "turn": self.turn, "stream": stream, "line": text}),
+            Err(_) => {
+                json!({"version": VERSION, "turn": self.turn, "stream": stream, "line_b64": STANDARD.encode(bytes)})
+            }
         };
         if !cut.is_null() {
             record["bytes"] = cut;
@@ -62,8 +65,11 @@ impl Session {
         }
         if length > self.left {
             self.left = 0;
-            line = format!("{}\n", json!({"turn": self.turn, "note": "the session is full; later output is not kept"}))
-                .into_bytes();
+            line = format!(
+                "{}\n",
+                json!({"version": VERSION, "turn": self.turn, "note": "the session is full; later output is not kept"})
+            )
+            .into_bytes();
         }
         self.left = self.left.saturating_sub(length);
         if let Err(error) = self.file.append(&line) {

@@ -161,6 +161,8 @@ pub(super) fn environment(project: &Project, run: &str, allowed: &[String]) -> V
     // This program, called inside the turn, must find the same state.
     for (name, folder) in [("XDG_STATE_HOME", &own.state_home), ("AUTODEV_STATE_DIR", &own.state_dir_override)] {
         if let Some(folder) = folder {
+            // A turn runs in the root, wherever the run was started.
+            let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.clone());
             environment.push((name.into(), folder.into()));
         }
     }

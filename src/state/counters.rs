@@ -55,6 +55,11 @@ impl Counters {
         Self { version: VERSION, root, device, inode, checkpoint: 0, operation: 0, run: 0, turn: 0, extra: Map::new() }
     }
 
+    /// Tells whether nothing was counted yet, or the counts were lost.
+    pub(crate) fn is_new(&self) -> bool {
+        self.checkpoint == 0 || self.operation == 0
+    }
+
     /// Tells whether the record was made for the folder that stands at `root` now.
     pub(crate) fn belongs_to(&self, root: &Path) -> bool {
         (self.device, self.inode) == identity(root)

@@ -27,10 +27,16 @@ impl From<Error> for crate::Error {
     fn from(error: Error) -> Self {
         let message = error.to_string();
         match error {
-            Error::Damaged { path, .. } => Self::new(ErrorKind::Failed, message).with_hint(format!(
-                "the commits are still in git: git log --all --grep='^autodev:'; to begin a new list: mv {0} {0}.damaged",
-                path.display()
-            )),
+            Error::Damaged { path, .. } => {
+                let what = match path.file_name().and_then(|name| name.to_str()) {
+                    Some("checkpoints.json") => {
+                        "the commits are still in git: git log --all --grep='^autodev:'; to begin a new list: "
+                    }
+                    Some("project.json") => "its counts are found again from the refs: ",
+                    _ => "to begin anew without it: ",
+                };
+                Self::new(ErrorKind::Failed, message).with_hint(format!("{what}mv {0} {0}.damaged", path.display()))
+            }
             Error::Newer { .. } => Self::new(ErrorKind::NewerState, message).with_hint("update autodev"),
             Error::Busy => Self::new(ErrorKind::Busy, message).with_hint("wait for it to end, then try again"),
             Error::Fs(error) => error.into(),

@@ -3,7 +3,7 @@
 //! folder comes back first, so that what was learned is not taken for that one line.
 
 use super::error::Result;
-use super::project::Project;
+use super::project::{Project, write_visible};
 use super::scope::OURS;
 use crate::fs;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ impl Project {
         let gone = fs::try_read(&memory)?.is_none();
         let Some(bytes) = fs::try_read(&self.state().file(COPY))?.filter(|_| gone) else { return Ok(None) };
         self.create_folder()?;
-        fs::replace(&memory, &bytes)?;
+        write_visible(&memory, &bytes)?;
         Ok(Some(format!("{} was gone and was brought back", memory.display())))
     }
 
@@ -50,6 +50,6 @@ impl Project {
         }
         bytes.extend_from_slice(line.as_bytes());
         bytes.push(b'\n');
-        Ok(fs::replace(&path, &bytes)?)
+        write_visible(&path, &bytes)
     }
 }

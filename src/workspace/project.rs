@@ -148,10 +148,18 @@ impl Project {
         let folder = self.root.join(OURS);
         if !folder.is_dir() {
             fs::create_folder_as_usual(&folder)?;
-            fs::replace(&folder.join(".gitignore"), crate::config::IGNORE_TEMPLATE.as_bytes())?;
+            write_visible(&folder.join(".gitignore"), crate::config::IGNORE_TEMPLATE.as_bytes())?;
         }
         Ok(folder)
     }
+}
+
+/// Replaces a file of `.autodev/`, which everybody may read who may read the project.
+pub(super) fn write_visible(path: &Path, bytes: &[u8]) -> Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = std::fs::metadata(path).map_or(0o644, |metadata| metadata.permissions().mode() & 0o777);
+    fs::replace(path, bytes)?;
+    Ok(fs::set_mode(path, mode)?)
 }
 
 fn refuse_root(root: &Path, home: Option<&Path>) -> error::Result<()> {
@@ -171,6 +179,11 @@ fn refuse_root(root: &Path, home: Option<&Path>) -> error::Result<()> {
 }
 
 fn refuse_second_root(root: &Path, folder: &Path) -> error::Result<()> {
+    let own = root.join(OURS);
+    if std::fs::symlink_metadata(&own).is_ok_and(|metadata| metadata.is_symlink()) {
+        let message = format!("{} is a symbolic link; autodev writes through none", own.display());
+        return Err(error::Error::new(ErrorKind::Failed, message).with_hint("put a real folder in its place"));
+    }
     let below = folder.ancestors().take_while(|above| *above != root);
     let Some(second) = below.map(|above| above.join(OURS)).find(|path| path.is_dir()) else { return Ok(()) };
     let message = format!("the project's root is {}, but there is a second {}", root.display(), second.display());
@@ -201,7 +214,12 @@ fn find_state(
     let outside = StateFolder::at(state_home);
     if let Some(repository) = repository {
         let inside = StateFolder::at(repository.git_dir().join("autodev"));
-        if outside.path().is_dir() && !inside.path().exists() && fs::rename(outside.path(), inside.path()).is_ok() {
+        if outside.path().is_dir() && !inside.path().exists() {
+            // A run that is on, and whoever is inside one, goes on with the folder that it began with.
+            let inside_turn = environment.state.as_deref() == Some(outside.path());
+            let (Some(_run), false) = (outside.try_lock_run()?, inside_turn) else { return Ok((outside, notices)) };
+            let _lock = outside.lock_project()?;
+            fs::rename(outside.path(), inside.path())?;
             notices.push(format!("the state of this folder was moved into {}", inside.path().display()));
         }
         Ok((inside, notices))

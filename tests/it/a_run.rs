@@ -238,7 +238,7 @@ fn all_output_is_kept_raw_in_the_session() {
     let session = lines(&repo, "sessions/r1-builder.jsonl");
     let of = |stream: &str| -> Vec<Value> { session.iter().filter(|line| line["stream"] == stream).cloned().collect() };
     let out = of("out");
-    assert_eq!(out[0], json!({"turn": "t1", "stream": "out", "line": "said"}));
+    assert_eq!(out[0], json!({"version": 1, "turn": "t1", "stream": "out", "line": "said"}));
     assert_eq!(out[1]["line_b64"], "Y2Fm6Q==", "bytes that are no text are kept as they were: {}", out[1]);
     assert_eq!(out[2]["line"], "{\"type\":\"wor");
     assert_eq!(of("err")[0]["line"], "complained");

@@ -29,3 +29,4 @@ mod the_demo;
 mod the_readme;
 mod the_sample;
 mod the_specification;
+mod where_it_is;

@@ -94,7 +94,7 @@ impl Stage {
         let _among_others = TURNS.read().unwrap_or_else(PoisonError::into_inner);
         let ended = run_turn(&self.spec, &self.stop, listener).unwrap();
         assert_eq!(ended.survivors, []);
-        assert_eq!(find_by_state_folder(self.state.path()), [], "someone was left behind");
+        assert_eq!(find_by_state_folder(self.state.path()).unwrap(), [], "someone was left behind");
         ended
     }
 }
@@ -278,7 +278,7 @@ fn a_listener_that_fails_leaves_nobody_behind() {
     let stage = Stage::new("setsid --fork sleep 600; echo here; exec sleep 600");
     let turn = || run_turn(&stage.spec, &stage.stop, &mut Failing);
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(turn)).is_err());
-    assert_eq!(find_by_state_folder(stage.state.path()), []);
+    assert_eq!(find_by_state_folder(stage.state.path()).unwrap(), []);
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn nobody_escapes() {
         run_turn(&stage.spec, &stage.stop, &mut stage.heard).unwrap()
     };
     assert_eq!((ended.how, ended.survivors), (How::Stopped, vec![]));
-    assert_eq!(find_by_state_folder(stage.state.path()), []);
+    assert_eq!(find_by_state_folder(stage.state.path()).unwrap(), []);
     let pids: Vec<i32> = stage.heard.said().iter().map(|pid| pid.parse().unwrap()).collect();
     assert_eq!(pids.len(), 7, "all had started");
     let left: Vec<&i32> = pids.iter().filter(|pid| PathBuf::from(format!("/proc/{pid}")).exists()).collect();
@@ -323,7 +323,7 @@ fn who_carries_the_marks_of_the_run_is_ended_whoever_started_it() {
     let mut ours = Idler::new("r1", stage.state.path());
     let other = Idler::new("r2", stage.state.path());
     let ended = run_turn(&stage.spec, &stage.stop, &mut stage.heard);
-    let left = find_by_state_folder(stage.state.path());
+    let left = find_by_state_folder(stage.state.path()).unwrap();
     assert_eq!(left.iter().map(|process| process.pid).collect::<Vec<_>>(), [other.pid()]);
     assert_eq!(ours.0.wait().unwrap().signal(), Some(15));
     assert_eq!(ended.unwrap().how, How::Exited(0));
@@ -356,7 +356,7 @@ fn a_plain_command_has_no_input_and_no_protocol() {
     raw.sort_by_key(|(stream, _)| *stream == Stream::Stderr);
     let whole = |text: &str| Line::Whole(text.as_bytes().to_vec());
     assert_eq!(raw, [(Stream::Stdout, whole("{\"type\":\"end\"}")), (Stream::Stderr, whole("bad"))]);
-    assert_eq!(find_by_state_folder(stage.state.path()), []);
+    assert_eq!(find_by_state_folder(stage.state.path()).unwrap(), []);
 }
 
 #[test]
