@@ -10,6 +10,7 @@ mod checkpoint;
 mod cli;
 mod clock;
 mod config;
+mod doctor;
 mod error;
 mod fs;
 mod git;

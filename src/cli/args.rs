@@ -47,6 +47,7 @@ pub(super) enum Command {
     Undo(Step),
     #[command(about = "Takes the newest undo back", long_about = None, after_help = "Example:\n  autodev redo --yes")]
     Redo(Step),
+    Doctor(Doctor),
     Demo(Demo),
     #[command(hide = true)]
     FakeAgent(FakeAgent),
@@ -122,6 +123,22 @@ pub(super) struct Step {
     /// Do not ask.
     #[arg(short, long)]
     pub(super) yes: bool,
+}
+
+/// Looks whether ledger, refs, objects, locks and state agree, and names the command that mends what does not.
+///
+/// Exit code 1 when something does not agree. Looking changes nothing.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  autodev doctor
+  autodev doctor --rebuild      make the list again from the refs that hold its entries")]
+pub(super) struct Doctor {
+    /// Make the list whole from the refs, and the refs from the list.
+    #[arg(long)]
+    pub(super) rebuild: bool,
+    /// Take the state for this folder's, after the folder was copied or moved.
+    #[arg(long)]
+    pub(super) adopt: bool,
 }
 
 /// Shows a whole run in a temporary folder: baseline, credited work, the list, going back.

@@ -6,6 +6,7 @@
 mod args;
 mod checkpoint;
 mod demo;
+mod doctor;
 mod init;
 mod output;
 mod restore;
@@ -58,6 +59,7 @@ fn dispatch(args: &Args, output: Output) -> Result<ExitCode> {
         Command::Post(command) => status::post(args, command, output),
         Command::Undo(command) => undo::run(&open(args, output)?, Step::Undo, command, output),
         Command::Redo(command) => undo::run(&open(args, output)?, Step::Redo, command, output),
+        Command::Doctor(command) => doctor::run(&open(args, output)?, command, output),
         Command::Demo(_) => demo::run(output),
         Command::FakeAgent(command) => {
             let code = crate::agent::play(&command.script, std::io::stdin().lock(), std::io::stdout().lock())?;

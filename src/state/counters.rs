@@ -65,6 +65,12 @@ impl Counters {
         (self.device, self.inode) == identity(root)
     }
 
+    /// Says that the record belongs to the folder that stands at `root` now.
+    pub(crate) fn move_to(&mut self, root: &Path) {
+        (self.device, self.inode) = identity(root);
+        self.root = root.display().to_string();
+    }
+
     /// Replaces the record on disk.
     pub(crate) fn save(&self, state: &StateFolder) -> Result<()> {
         let path = state.file("project.json");

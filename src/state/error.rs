@@ -30,7 +30,7 @@ impl From<Error> for crate::Error {
             Error::Damaged { path, .. } => {
                 let what = match path.file_name().and_then(|name| name.to_str()) {
                     Some("checkpoints.json") => {
-                        "the commits are still in git: git log --all --grep='^autodev:'; to begin a new list: "
+                        "autodev doctor --rebuild makes the list again from the refs; to begin a new one: "
                     }
                     Some("project.json") => "its counts are found again from the refs: ",
                     _ => "to begin anew without it: ",

@@ -49,7 +49,7 @@ fn a_damaged_list_is_an_error_and_is_not_overwritten() {
         let repo = with_c1();
         repo.write(".git/autodev/checkpoints.json", damage);
         both_refuse(&repo, 1, "checkpoints.json is damaged");
-        repo.autodev(["restore"]).fails(1).mentions("is damaged").mentions("git log --all --grep='^autodev:'");
+        repo.autodev(["restore"]).fails(1).mentions("is damaged").mentions("autodev doctor --rebuild");
         assert_eq!(repo.text(".git/autodev/checkpoints.json"), damage);
     }
 }

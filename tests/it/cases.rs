@@ -87,7 +87,6 @@ cases! {
     b048_our_own_folder_shows_nowhere: "b048",
     b051_inside_a_submodule_the_root_is_its_folder: "b051",
     b052_a_dead_lock_of_the_user_is_named_and_stays: "b052",
-    #[ignore = "a restore that was killed leaves the lock of the user's index; wants the intent on disk"]
     b054_killed_at_any_call_of_git_nothing_is_lost: "b054",
     b056_one_damaged_object_does_not_cost_the_others: "b056",
     b057_eight_at_once_are_made_or_busy: "b057",

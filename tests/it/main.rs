@@ -26,6 +26,7 @@ mod run_control;
 mod run_sandbox;
 mod sandbox;
 mod the_demo;
+mod the_doctor;
 mod the_readme;
 mod the_sample;
 mod the_specification;

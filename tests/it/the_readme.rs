@@ -26,7 +26,7 @@ fn every_command_of_the_table_is_there_and_has_help_with_an_example() {
     let rows = README.lines().filter_map(|line| line.strip_prefix("| `autodev ")?.split(['`', ' ']).next());
     let mut commands: Vec<&str> = rows.collect();
     commands.dedup();
-    assert_eq!(commands, ["init", "run", "stop", "status", "post", "checkpoint", "restore", "demo"]);
+    assert_eq!(commands, ["init", "run", "stop", "status", "post", "checkpoint", "restore", "undo", "doctor", "demo"]);
     for command in commands {
         let help = repo.autodev([command, "--help"]).ok();
         assert!(help.stdout.contains("Example"), "{command} has no example:\n{}", help.stdout);
