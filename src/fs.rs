@@ -81,7 +81,13 @@ fn stop_if_torn(go: Go) {
 }
 
 /// Reads a whole file.
+///
+/// Only a file: a pipe in its place would wait for ever.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    let metadata = std::fs::metadata(path).map_err(at("read", path))?;
+    if !metadata.is_file() {
+        return Err(Error::new("read", path, io::Error::other("it is no regular file")));
+    }
     std::fs::read(path).map_err(at("read", path))
 }
 

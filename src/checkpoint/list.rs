@@ -9,6 +9,9 @@ use chrono::{DateTime, Utc};
 use serde_json::{Value, json};
 use std::fmt;
 
+/// The width from which on a label pushes the rest of its line to the right.
+const WIDEST: usize = 100;
+
 /// The checkpoints of a project, newest first, and which of them HEAD is at.
 #[derive(Debug)]
 pub(crate) struct Listing {
@@ -55,7 +58,7 @@ impl fmt::Display for Listing {
         }
         let labels: Vec<String> = self.checkpoints.iter().map(|checkpoint| escape(&checkpoint.label)).collect();
         let width = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
-        let label_width = width(&mut labels.iter().map(|label| label.chars().count()));
+        let label_width = width(&mut labels.iter().map(|label| label.chars().count())).min(WIDEST);
         let id_width = width(&mut self.checkpoints.iter().map(|checkpoint| checkpoint.id.to_string().len()));
         let at_head = self.at_head();
         for (position, (checkpoint, label)) in self.checkpoints.iter().zip(&labels).enumerate() {

@@ -178,7 +178,7 @@ impl Call<'_> {
 
     /// Runs the call and returns how it ended, whatever the exit code.
     pub(crate) fn answer(self) -> Result<Answer> {
-        if !["check-ignore", "rev-parse", "rev-list", "check-attr", "config"].contains(&self.name) {
+        if !["check-ignore", "rev-parse", "rev-list", "check-attr", "config", "hash-object"].contains(&self.name) {
             step(self.name)?;
         }
         let mut command = self.program.command();

@@ -7,7 +7,7 @@
 use super::program::Call;
 use super::{Error, Repository, Staged, error::Result};
 use gix::ObjectId;
-use gix::bstr::{BString, ByteSlice as _};
+use gix::bstr::{BStr, BString, ByteSlice as _};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -49,6 +49,14 @@ impl Repository {
             .refreshing()
             .run()?;
         parse_status(&output).ok_or(Error::Unreadable { command: "status" })
+    }
+
+    /// Tells whether git can turn a file into a blob; writes nothing, so a full disk does not decide.
+    pub(crate) fn can_convert(&self, path: &BStr) -> Result<bool> {
+        use std::os::unix::ffi::OsStrExt as _;
+        let path = std::ffi::OsStr::from_bytes(path);
+        let call = self.program.call("hash-object").args(["--path".as_ref(), path, "--".as_ref(), path]);
+        Ok(call.answer()?.status.success())
     }
 
     /// Takes paths out of `index`, whatever is on disk.

@@ -5,15 +5,15 @@ use super::choose::choose;
 use super::error::{Error, Result};
 use super::holder::Holder;
 use super::machine::{Effect, Event, Finished, Machine, TurnEnd};
+use super::start::Start;
 use super::thread;
 use super::turn::{Turn, environment};
-use crate::agent::Stop;
+use crate::agent::{Stop, find_by_state_folder};
 use crate::checkpoint::{self, Clean, NewCheckpoint, Restored, make};
 use crate::config::Participant;
 use crate::fs::{self, Lock};
 use crate::state::{Checkpoint, CheckpointKind, Counters, Post, PostKind, RunState, StateRecord, VERSION};
 use crate::workspace::Project;
-use gix::ObjectId;
 use serde_json::json;
 use std::collections::{HashMap, VecDeque};
 
@@ -49,6 +49,9 @@ pub(crate) trait Watcher {
 pub(crate) fn run(project: &Project, request: &Request, stop: &Stop, watcher: &mut dyn Watcher) -> Result<Outcome> {
     let participants = choose(project.config(), request.participant.as_deref())?;
     let mut lock = Holder::lock(project.state())?;
+    if let Some(survivor) = find_by_state_folder(project.state().path())?.into_iter().next() {
+        return Err(checkpoint::Error::Survivor { pid: survivor.pid, name: survivor.name }.into());
+    }
     let mut counters = Counters::load(project.state(), project.root())?;
     counters.run += 1;
     counters.save(project.state())?;
@@ -73,13 +76,6 @@ pub(crate) fn run(project: &Project, request: &Request, stop: &Stop, watcher: &m
         _lock: lock,
     };
     driver.drive(machine)
-}
-
-/// Where a run began, after its baseline.
-#[derive(Debug, Default)]
-pub(super) struct Start {
-    pub(super) commit_id: Option<ObjectId>,
-    pub(super) branch: Option<String>,
 }
 
 /// A run while it is on.
@@ -178,8 +174,7 @@ impl Driver<'_> {
             Err(error) => return Err(error.into()),
         }
         self.newest = base(self.project)?;
-        let head = self.project.repository()?.head().map_err(checkpoint::Error::from)?;
-        self.start = Start { commit_id: head.commit_id(), branch: head.branch().map(str::to_owned) };
+        self.start = Start::hold(self.project, &self.run)?;
         Ok(())
     }
 
@@ -293,6 +288,9 @@ impl Driver<'_> {
             Finished::Done | Finished::Stopped => None,
             Finished::Failed(reason) => Some(reason.clone()),
         };
+        if let Some(said) = self.start.release(self.project, &self.run)? {
+            self.watcher.say(said);
+        }
         let mut record = StateRecord::load(self.project.state())?;
         record.rest(problem);
         record.save(self.project.state())?;

@@ -14,6 +14,7 @@ mod holder;
 mod machine;
 mod prompt;
 mod session;
+mod start;
 mod status;
 mod thread;
 mod turn;

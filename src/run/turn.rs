@@ -104,7 +104,7 @@ impl Turn<'_> {
             How::Exited(_) | How::Signalled(_) => {}
         }
         let odd = if odd.is_empty() { String::new() } else { format!(" ({})", odd.join("; ")) };
-        if ended.too_long_line {
+        if ended.too_long_line && ended.spoke_protocol {
             return Ok(TurnEnd::NoClaim(format!(
                 "a line of more than 1 MiB was printed and could not be understood{odd}"
             )));

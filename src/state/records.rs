@@ -134,6 +134,8 @@ pub enum SkipReason {
     SpecialFile,
     /// It cannot be read.
     Unreadable,
+    /// git cannot take it: a filter or an encoding fails, or git allows no such name.
+    Unstageable,
 }
 
 impl fmt::Display for SkipReason {
@@ -144,6 +146,7 @@ impl fmt::Display for SkipReason {
             Self::NestedRepository => "a repository of its own",
             Self::SpecialFile => "a special file",
             Self::Unreadable => "cannot be read",
+            Self::Unstageable => "git cannot take it",
         })
     }
 }

@@ -9,6 +9,7 @@ use crate::git::{EntryFlags, IndexEntry, IndexView, Repository};
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
 use std::cmp::Ordering;
+use std::collections::HashSet;
 use std::path::Path;
 
 /// What has to be done to the private index.
@@ -36,7 +37,7 @@ pub(super) fn align(
     // What is gone, or seen only through a link, must not be asked for: git would give up.
     let (there, away): (Vec<_>, Vec<_>) =
         differences.only_here.iter().cloned().partition(|path| scope.look_at(path.as_bstr()).is_some());
-    let ignored = repository.ignored_among(scratch, &there)?;
+    let ignored: HashSet<BString> = repository.ignored_among(scratch, &there)?.into_iter().collect();
     let leaves = |path: &BString| {
         Scope::is_ours(path.as_bstr()) || ignored.contains(path) || scope.reason_not_to_want(path.as_bstr()).is_some()
     };

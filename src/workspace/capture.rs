@@ -45,6 +45,8 @@ impl Captured {
 struct Updates {
     remove: Vec<BString>,
     read: Vec<BString>,
+    /// Those of `read` that are not in the index yet.
+    new: Vec<BString>,
     skipped: Vec<Skipped>,
 }
 
@@ -94,8 +96,10 @@ fn capture_from(
         let tree = bring_up_to_date(repository, index.path(), &updates);
         (tree, walk.join().unwrap_or_default())
     });
-    let tree_id = repository.with_root_entry_of(tree_id?, OURS, head_tree_id)?;
+    let (tree_id, refused) = tree_id?;
+    let tree_id = repository.with_root_entry_of(tree_id, OURS, head_tree_id)?;
     let mut skipped = updates.skipped;
+    skipped.extend(refused.into_iter().filter(|skipped| scope.look_at(skipped.path.as_bstr()).is_some()));
     skipped.extend(visible(repository, &index, special, scope)?);
     skipped.sort_by(|left, right| left.path.cmp(&right.path));
     skipped.dedup_by(|left, right| left.path == right.path);
@@ -115,10 +119,57 @@ fn read_user_index(repository: &Repository, state: &StateFolder) -> Result<Optio
     Ok(repository.read_index(copy.path())?)
 }
 
-fn bring_up_to_date(repository: &Repository, index: &std::path::Path, updates: &Updates) -> Result<ObjectId> {
+/// Reads what belongs into the index and writes its tree; one file that git cannot take does not cost the others.
+fn bring_up_to_date(
+    repository: &Repository,
+    index: &std::path::Path,
+    updates: &Updates,
+) -> Result<(ObjectId, Vec<Skipped>)> {
     repository.remove_from_index(index, &updates.remove)?;
-    repository.add_to_index(index, &updates.read)?;
-    Ok(repository.write_tree(index)?)
+    let mut refused = Vec::new();
+    if let Err(error) = repository.add_to_index(index, &updates.read) {
+        if updates.read.len() > 1 {
+            take_one_by_one(repository, index, &updates.read, &mut refused)?;
+        } else {
+            refused.extend(updates.read.iter().cloned());
+        }
+        // Where git could take them all the same, it is the disk that cannot.
+        for path in &refused {
+            if repository.can_convert(path.as_bstr())? {
+                return Err(error.into());
+            }
+        }
+        if refused.is_empty() {
+            return Err(error.into());
+        }
+    }
+    let tree_id = repository.write_tree(index)?;
+    // Names that git does not allow are passed over without an error.
+    for path in &updates.new {
+        if !refused.contains(path) && !repository.has_path(tree_id, path.as_bstr())? {
+            refused.push(path.clone());
+        }
+    }
+    let reason = SkipReason::Unstageable;
+    Ok((tree_id, refused.into_iter().map(|path| Skipped { path, reason }).collect()))
+}
+
+/// Finds the files that git cannot take, by halves; what they were before stays in the index.
+fn take_one_by_one(
+    repository: &Repository,
+    index: &std::path::Path,
+    paths: &[BString],
+    refused: &mut Vec<BString>,
+) -> Result<()> {
+    let (left, right) = paths.split_at(paths.len() / 2);
+    for half in [left, right].into_iter().filter(|half| !half.is_empty()) {
+        match repository.add_to_index(index, half) {
+            Ok(()) => {}
+            Err(_) if half.len() == 1 => refused.extend(half.iter().cloned()),
+            Err(_) => take_one_by_one(repository, index, half, refused)?,
+        }
+    }
+    Ok(())
 }
 
 /// Decides for each path of the status whether it is read, taken out, or named as skipped.
@@ -153,7 +204,10 @@ fn sort_out(status: &Status, user: Option<&IndexView>, scope: &Scope<'_>) -> Upd
     }
     for path in status.untracked.iter().filter(|path| !scope.never_holds(path.as_bstr())) {
         match scope.reason_to_skip(path.as_bstr()) {
-            None => updates.read.push(path.clone()),
+            None => {
+                updates.read.push(path.clone());
+                updates.new.push(path.clone());
+            }
             Some(reason) => updates.skipped.push(Skipped { path: path.clone(), reason }),
         }
     }

@@ -1,11 +1,12 @@
-//! What the target's own ignore rules protect.
+//! What the target's own ignore rules protect, and secrets.
 //!
-//! A restore that takes an ignore rule away makes files visible, and the next capture sees them. On the way to
-//! a state whose rules ignore them they are not the target's to delete: they were there then, and nobody
-//! looked at them. Only asked where the target brings rules along; costs nothing otherwise.
+//! A file may have become visible since (its rule was taken away), or tracked in spite of a rule (`git add -f`).
+//! On the way to a state whose rules ignore it, it is not the target's to delete: it was there then, and nobody
+//! looked at it. The same goes for what looks like a secret. Asked only where something is to be deleted.
 
 use super::capture::Captured;
 use super::error::Result;
+use super::scope::Scope;
 use crate::git::{Repository, TreeChange};
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
@@ -14,19 +15,15 @@ use std::collections::{BTreeSet, HashSet};
 /// The name of files with ignore rules.
 const RULES: &str = ".gitignore";
 
-/// Returns the untracked files among the deletions of `steps` that the rules of the tree `to` leave out.
+/// Returns the files among the deletions of `steps` that look like secrets or that the rules of the tree `to` leave out.
 pub(super) fn ignored_then(
     repository: &Repository,
     captured: &Captured,
+    scope: &Scope<'_>,
     to: ObjectId,
     steps: &[TreeChange],
 ) -> Result<Vec<BString>> {
     let new = || steps.iter().filter(|step| step.change.after().is_some()).map(|step| &step.path);
-    let is_rules = |path: &BString| path.rsplit_str("/").next() == Some(RULES.as_bytes());
-    if !new().any(is_rules) {
-        return Ok(Vec::new());
-    }
-    let tracked = |path: &BString| captured.user_index.as_ref().is_some_and(|index| index.contains(path.as_bstr()));
     // Where the target has a file in place of a folder, or the other way round, there is no room to stay.
     let files: HashSet<&[u8]> = new().map(|path| path.as_slice()).collect();
     let folders: HashSet<&[u8]> = new().flat_map(folders_above).collect();
@@ -34,9 +31,10 @@ pub(super) fn ignored_then(
         !folders.contains(path.as_slice()) && !folders_above(path).any(|folder| files.contains(folder))
     };
     let deleted = steps.iter().filter(|step| step.change.after().is_none()).map(|step| &step.path);
-    let candidates: Vec<BString> = deleted.filter(|path| !tracked(path) && has_room(path)).cloned().collect();
+    let (mut kept, candidates): (Vec<BString>, Vec<BString>) =
+        deleted.filter(|path| has_room(path)).cloned().partition(|path| scope.looks_secret(path.as_bstr()));
     if candidates.is_empty() {
-        return Ok(candidates);
+        return Ok(kept);
     }
     let mut rules = Vec::new();
     let places: BTreeSet<&[u8]> = candidates.iter().flat_map(folders_above).collect();
@@ -52,7 +50,8 @@ pub(super) fn ignored_then(
     let paths: Vec<BString> = rules.into_iter().map(|(path, ..)| path).collect();
     repository.flag_in_index(index.path(), "--skip-worktree", &paths)?;
     let elsewhere = index.path().parent().unwrap_or_else(|| repository.git_dir());
-    Ok(repository.ignored_by(index.path(), elsewhere, &candidates)?)
+    kept.extend(repository.ignored_by(index.path(), elsewhere, &candidates)?);
+    Ok(kept)
 }
 
 /// Returns the folders above a path, without the root.

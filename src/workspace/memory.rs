@@ -41,6 +41,10 @@ impl Project {
         self.create_folder()?;
         self.bring_memory_back()?;
         let path = self.memory_path();
+        if std::fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink()) {
+            let source = std::io::Error::other("it is a symbolic link, and nothing is written through one");
+            return Err(fs::Error::new("write", &path, source).into());
+        }
         let mut bytes = fs::try_read(&path)?.unwrap_or_default();
         if bytes.split(|byte| *byte == b'\n').any(|there| there == line.as_bytes()) {
             return Ok(());

@@ -13,7 +13,7 @@ use crate::state::SkipReason;
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::os::unix::ffi::OsStrExt as _;
 
 /// The way from the captured work tree to another tree.
@@ -27,7 +27,7 @@ pub(crate) struct Plan {
     pub(crate) steps: Vec<TreeChange>,
     /// Ignored files that the target overwrites; they are held raw first.
     pub(crate) in_the_way: Vec<BString>,
-    /// Untracked files that the target's own ignore rules leave out: they stay, tracked by nobody.
+    /// Files that the target's own ignore rules leave out, and secrets: they stay on disk, tracked by nobody.
     pub(crate) kept: Vec<BString>,
 }
 
@@ -44,16 +44,33 @@ pub(crate) fn plan(repository: &Repository, captured: &Captured, scope: &Scope<'
     let mut from = captured.tree_id;
     let to = repository.with_root_entry_of(target, OURS, from)?;
     let mut steps = repository.changes(from, to)?;
-    let kept = super::ignored_then::ignored_then(repository, captured, to, &steps)?;
+    let kept = super::ignored_then::ignored_then(repository, captured, scope, to, &steps)?;
     if !kept.is_empty() {
         from = repository.with_paths(from, &kept.iter().map(|path| (path.clone(), None)).collect::<Vec<_>>())?;
         let kept: HashSet<&BString> = kept.iter().collect();
         steps.retain(|step| !kept.contains(&step.path));
     }
     repository.require_objects(&steps)?;
+    refuse_other_repositories(captured, scope, &steps)?;
     refuse_hidden(repository, captured, scope, &steps)?;
-    let in_the_way = obstacles(captured, scope, &steps)?;
+    let in_the_way = obstacles(repository, captured, scope, &steps)?;
     Ok(Plan { from, to, steps, in_the_way, kept })
+}
+
+/// Refuses a step into a repository of its own, unless the file is tracked here all the same.
+fn refuse_other_repositories(captured: &Captured, scope: &Scope<'_>, steps: &[TreeChange]) -> Result<()> {
+    let tracked = |path: &BString| captured.user_index.as_ref().is_some_and(|index| index.contains(path.as_bstr()));
+    let mut folders: HashMap<BString, bool> = HashMap::new();
+    for TreeChange { path, .. } in steps {
+        let folder = BString::from(path.rfind_byte(b'/').map_or(&[][..], |slash| &path[..slash]));
+        let inside = *folders.entry(folder).or_insert_with(|| scope.other_repository(path.as_bstr()).is_some());
+        if inside && !tracked(path) {
+            let what = SkipReason::NestedRepository.to_string();
+            let place = scope.other_repository(path.as_bstr()).unwrap_or(path.as_bstr());
+            return Err(Error::InTheWay { path: place.to_owned(), what });
+        }
+    }
+    Ok(())
 }
 
 /// Refuses when the target changes a file that git is told not to look at and that has content of its own.
@@ -74,10 +91,16 @@ fn refuse_hidden(repository: &Repository, captured: &Captured, scope: &Scope<'_>
 }
 
 /// Finds the files that no capture holds where the target has something else.
-fn obstacles(captured: &Captured, scope: &Scope<'_>, steps: &[TreeChange]) -> Result<Vec<BString>> {
+fn obstacles(
+    repository: &Repository,
+    captured: &Captured,
+    scope: &Scope<'_>,
+    steps: &[TreeChange],
+) -> Result<Vec<BString>> {
     let held: HashSet<&BStr> =
         steps.iter().filter(|step| step.change.before().is_some()).map(|step| step.path.as_bstr()).collect();
-    let search = Search { captured, scope, held };
+    let wanted = steps.iter().filter_map(|step| Some((step.path.as_bstr(), step.change.after()?.1))).collect();
+    let search = Search { repository, captured, scope, held, wanted };
     let mut found = BTreeSet::new();
     let mut seen = HashSet::new();
     for step in steps.iter().filter(|step| step.change.after().is_some()) {
@@ -95,9 +118,12 @@ fn obstacles(captured: &Captured, scope: &Scope<'_>, steps: &[TreeChange]) -> Re
 }
 
 struct Search<'a> {
+    repository: &'a Repository,
     captured: &'a Captured,
     scope: &'a Scope<'a>,
     held: HashSet<&'a BStr>,
+    /// What the target has at its paths.
+    wanted: HashMap<&'a BStr, ObjectId>,
 }
 
 impl Search<'_> {
@@ -151,6 +177,13 @@ impl Search<'_> {
     /// An ordinary ignored file is held raw; anything else is a reason to refuse.
     fn file(&self, path: &BStr, found: &mut BTreeSet<BString>) -> Result<()> {
         if self.held.contains(path) {
+            return Ok(());
+        }
+        // The very bytes that the target has are in nobody's way.
+        if let Some(wanted) = self.wanted.get(path)
+            && read_raw(self.repository, self.scope, &path.to_owned())?.is_some_and(|file| file.blob_id == *wanted)
+        {
+            found.insert(path.to_owned());
             return Ok(());
         }
         let skipped = self.captured.skipped.iter().find(|skipped| skipped.path == path).map(|skipped| skipped.reason);

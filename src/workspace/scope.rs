@@ -57,6 +57,18 @@ impl<'a> Scope<'a> {
         look_at(self.root, path)
     }
 
+    /// Returns the repository of its own that a path lies in, if it lies in one.
+    pub(crate) fn other_repository<'p>(&self, path: &'p BStr) -> Option<&'p BStr> {
+        let folders = path.find_iter("/").map(|slash| path[..slash].as_bstr());
+        folders.into_iter().find(|folder| std::fs::symlink_metadata(self.on_disk(folder).join(".git")).is_ok())
+    }
+
+    /// Tells whether the name of a path looks like a secret's.
+    pub(crate) fn looks_secret(&self, path: &BStr) -> bool {
+        let base = path.rfind_byte(b'/').map_or(path.as_bytes(), |slash| &path[slash + 1..]);
+        self.secrets.matches(base)
+    }
+
     /// Returns why an untracked path is not held, or `None` where it is (or where nothing is there).
     pub(crate) fn reason_to_skip(&self, path: &BStr) -> Option<SkipReason> {
         self.reason_not_to_want(path).or_else(|| self.reason_not_to_read(path, &self.look_at(path)?))
@@ -64,9 +76,11 @@ impl<'a> Scope<'a> {
 
     /// Returns why an untracked path is not wanted; opens nothing.
     pub(crate) fn reason_not_to_want(&self, path: &BStr) -> Option<SkipReason> {
-        let base = path.rfind_byte(b'/').map_or(path.as_bytes(), |slash| &path[slash + 1..]);
-        if self.secrets.matches(base) {
+        if self.looks_secret(path) {
             return Some(SkipReason::Secret);
+        }
+        if self.other_repository(path).is_some() {
+            return Some(SkipReason::NestedRepository);
         }
         let metadata = self.look_at(path)?;
         (metadata.is_file() && metadata.len() > self.max_file_bytes).then_some(SkipReason::Oversized)

@@ -20,6 +20,7 @@ mod in_the_way;
 mod leave_out;
 mod look;
 mod make_a_checkpoint;
+mod never_lose;
 mod never_touch;
 mod room_of_git;
 mod run_control;
