@@ -10,11 +10,13 @@
 mod append;
 mod identity;
 mod lock;
+mod place;
 mod steps;
 
 pub(crate) use append::{Appender, append_after};
 pub(crate) use identity::FileIdentity;
 pub(crate) use lock::Lock;
+pub(crate) use place::{Place, remove_own_folder};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
@@ -177,11 +179,6 @@ pub(crate) fn remove_file(path: &Path) -> Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(Error::new("remove", path, error)),
     }
-}
-
-/// Removes a folder if it is empty; tells whether it is gone.
-pub(crate) fn remove_empty_folder(path: &Path) -> bool {
-    std::fs::remove_dir(path).is_ok()
 }
 
 /// Sets the permission bits of a file.

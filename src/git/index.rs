@@ -97,11 +97,6 @@ impl IndexView {
         stages.iter().any(|stage| self.file.entry_by_path_and_stage(path, *stage).is_some())
     }
 
-    /// Returns the object of an entry.
-    pub(crate) fn id(&self, path: &BStr) -> Option<ObjectId> {
-        self.file.entry_by_path(path).map(|entry| entry.id)
-    }
-
     /// Returns what an entry says beside its content.
     pub(crate) fn flags(&self, path: &BStr) -> Option<EntryFlags> {
         self.file.entry_by_path(path).map(|entry| to_flags(entry.flags))

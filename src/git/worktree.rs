@@ -186,22 +186,31 @@ impl Repository {
         text.trim().parse().map_err(|_| Error::Unreadable { command: "rev-list" })
     }
 
-    /// Brings the work tree from the tree `from` (which `index` must stand for) to the tree `to`.
-    ///
-    /// Refuses with nothing changed when a path of the difference was edited since `index` was written;
-    /// overwrites ignored files in the way, which the caller must hold or refuse before.
-    pub(crate) fn bring_over(&self, index: &Path, from: ObjectId, to: ObjectId) -> Result<()> {
-        let call = self.program.call("read-tree").args(["-m", "-u", "--no-recurse-submodules"]);
+    /// Brings `index` (which must stand for the tree `from`) to the tree `to`; looks at no file.
+    pub(crate) fn bring_index_over(&self, index: &Path, from: ObjectId, to: ObjectId) -> Result<()> {
+        let call = self.program.call("read-tree").args(["-i", "-m"]);
         call.args([from.to_string(), to.to_string()]).index(index).run().map(drop)
     }
 
-    /// Writes the files of `paths` as `index` has them over whatever is there.
-    pub(crate) fn check_out(&self, index: &Path, paths: &[BString]) -> Result<()> {
+    /// Writes the files of `paths` as `index` has them below `folder`, through filters, with their modes.
+    pub(crate) fn check_out_into(&self, index: &Path, folder: &Path, paths: &[BString]) -> Result<()> {
         if paths.is_empty() {
             return Ok(());
         }
-        let call = self.program.call("checkout-index").args(["-f", "-u", "-q", "-z", "--stdin"]);
-        call.index(index).input(joined(paths)).run().map(drop)
+        let mut prefix = std::ffi::OsString::from("--prefix=");
+        prefix.push(folder);
+        prefix.push("/");
+        let call = self.program.call("checkout-index").args(["-q", "-z", "--stdin", "--ignore-skip-worktree-bits"]);
+        call.args([prefix]).index(index).input(joined(paths)).run().map(drop)
+    }
+
+    /// Returns the id that a file would have as the blob of a path, through the filters of that path.
+    pub(crate) fn clean_id(&self, path: &BString, file: &Path) -> Result<ObjectId> {
+        use std::os::unix::ffi::OsStrExt as _;
+        let path = std::ffi::OsStr::from_bytes(path);
+        let call = self.program.call("hash-object").args(["--path".as_ref(), path, "--".as_ref(), file.as_os_str()]);
+        let output = call.run()?;
+        ObjectId::from_hex(output.trim()).map_err(|_| Error::Unreadable { command: "hash-object" })
     }
 }
 

@@ -1,62 +1,123 @@
-//! Apply: the work tree is brought over by git, and given back path by path where that fails midway.
+//! Apply: which files of a plan are written and which give way, and the comparison at the end.
 //!
-//! git refuses, with nothing changed, when a path of the plan was edited since the capture. Nothing but
-//! paths of the plan is ever written or removed here, and only after they were held and read back.
+//! The index is brought over by git, the files by a swap. Nothing but paths of the plan is written or removed here,
+//! and only after they were held and read back.
 
 use super::capture::Captured;
 use super::error::{Error, Result, show};
-use super::hold::Hold;
 use super::plan::Plan;
-use super::raw::{is_as_held, write_back};
-use super::scope::{Scope, look_at, on_disk};
+use super::project::Project;
+use super::raw::RawFile;
+use super::scope::{Scope, look_at};
 use super::scratch::ScratchIndex;
-use crate::git::{EntryFlags, Repository, TreeChange};
+use super::swap::{Old, Swap};
+use crate::git::Repository;
+use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-/// Brings the work tree over; returns an index that stands for the new tree. A failure may leave it between.
-pub(crate) fn bring_over(repository: &Repository, captured: &Captured, plan: &Plan) -> Result<ScratchIndex> {
+/// Brings the work tree over; returns an index that stands for the new tree, and the swap, which can be taken back.
+///
+/// `raw` are files that are given other bytes than the target's; `held` says which bytes of files there now are held
+/// as they are. A failure leaves the work tree as it was, or says that it does not.
+pub(super) fn bring_over(
+    project: &Project,
+    captured: &Captured,
+    plan: &Plan,
+    held: &[RawFile],
+    raw: &[RawFile],
+    trust: Trust,
+) -> Result<(ScratchIndex, Swap)> {
+    let repository = project.repository()?;
     let next = captured.index.branch_off("next")?;
     repository.remove_from_index(next.path(), &plan.kept)?;
-    if plan.steps.is_empty() {
-        return Ok(next);
+    let mut swap = Swap::begin(project)?;
+    if plan.steps.is_empty() && raw.is_empty() {
+        return Ok((next, swap));
     }
-    lift_marks(repository, captured, plan, &next)?;
-    repository.bring_over(next.path(), plan.from, plan.to)?;
-    require_removed(repository, plan)?;
+    repository.bring_index_over(next.path(), plan.from, plan.to)?;
     keep_on_disk(repository, captured, &next)?;
+    let written = to_write(repository, captured, plan, &next)?;
+    swap.stage(repository, &next, &written, raw)?;
     put_marks_back(repository, captured, plan, &next)?;
-    Ok(next)
-}
-
-/// Fails when a file that was to go is still there: git only warns of that, and ends with success.
-fn require_removed(repository: &Repository, plan: &Plan) -> Result<()> {
-    let removed = plan.steps.iter().filter(|step| {
-        step.change.after().is_none() && step.change.before().is_some_and(|(kind, _)| kind != EntryKind::Commit)
-    });
-    for TreeChange { path, .. } in removed {
-        let stands = |path: &BStr| std::fs::symlink_metadata(on_disk(repository.root(), path)).ok();
-        // What is seen through a link that the target put above is not at this path.
-        let above = path.find_iter("/").any(|slash| stands(path[..slash].as_bstr()).is_none_or(|m| !m.is_dir()));
-        if !above && stands(path.as_bstr()).is_some_and(|metadata| !metadata.is_dir()) {
-            return Err(Error::NotRemoved { path: path.clone() });
+    let mut new = written;
+    for file in raw {
+        if !new.contains(&file.path) {
+            new.push(file.path.clone());
         }
     }
-    Ok(())
+    let old = to_move(repository, captured, plan, held, raw, trust)?;
+    if let Err(error) = swap.exchange(repository, &old, &new) {
+        return Err(match swap.put_back(repository) {
+            Ok(()) => error,
+            Err(Error::Edited { path }) => Error::NotPutBack { reason: error.to_string(), path },
+            Err(second) => Error::NotPutBack { reason: error.to_string(), path: second.to_string().into() },
+        });
+    }
+    let links = plan.steps.iter().filter(|step| step.change.after().is_some_and(|(kind, _)| kind == EntryKind::Commit));
+    for step in links {
+        super::swap::make_submodule_folder(repository.root(), &step.path)?;
+    }
+    Ok((next, swap))
 }
 
-/// Lifts the marks that hide files from git on entries of the plan, and lets git look at those files.
-fn lift_marks(repository: &Repository, captured: &Captured, plan: &Plan, next: &ScratchIndex) -> Result<()> {
-    let Some(index) = &captured.user_index else { return Ok(()) };
-    let hidden = |path: &BString| index.flags(path.as_bstr()).is_some_and(EntryFlags::hides_the_file);
-    let there = |path: &BString| std::fs::symlink_metadata(on_disk(repository.root(), path.as_bstr())).is_ok();
-    let replaced = plan.steps.iter().filter(|step| step.change.before().is_some()).map(|step| &step.path);
-    let marked: Vec<BString> = replaced.filter(|path| hidden(path) && there(path)).cloned().collect();
-    for flag in ["--no-assume-unchanged", "--no-skip-worktree"] {
-        repository.flag_in_index(next.path(), flag, &marked)?;
+/// Whether bytes that only a filter makes different are as good as those that are held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trust {
+    /// They are not: every byte is held.
+    HeldBytes,
+    /// They are: what is there was written by a change that was cut off.
+    CleanBytes,
+}
+
+/// The files that are written: all that the target has new, but for those that a sparse checkout leaves out.
+fn to_write(repository: &Repository, captured: &Captured, plan: &Plan, next: &ScratchIndex) -> Result<Vec<BString>> {
+    let view = repository.read_index(next.path())?;
+    let hidden = |path: &BString| {
+        let by_next =
+            view.as_ref().and_then(|view| view.flags(path.as_bstr())).is_some_and(|flags| flags.skip_worktree);
+        let user = captured.user_index.as_ref().and_then(|index| index.flags(path.as_bstr()));
+        let absent = look_at(repository.root(), path.as_bstr()).is_none();
+        absent && (by_next || user.is_some_and(|flags| flags.skip_worktree))
+    };
+    let files = plan.steps.iter().filter(|step| step.change.after().is_some_and(|(kind, _)| kind != EntryKind::Commit));
+    Ok(files.map(|step| step.path.clone()).filter(|path| !hidden(path) && !plan.already.contains(path)).collect())
+}
+
+/// The files that are moved aside, and what they must be.
+fn to_move(
+    repository: &Repository,
+    captured: &Captured,
+    plan: &Plan,
+    held: &[RawFile],
+    raw: &[RawFile],
+    trust: Trust,
+) -> Result<Vec<Old>> {
+    let held: HashMap<&BString, ObjectId> = held.iter().map(|file| (&file.path, file.blob_id)).collect();
+    let there = |path: &BString| look_at(repository.root(), path.as_bstr()).is_some_and(|metadata| !metadata.is_dir());
+    let skipped = |path: &BString| {
+        let flags = captured.user_index.as_ref().and_then(|index| index.flags(path.as_bstr()));
+        flags.is_some_and(|flags| flags.skip_worktree)
+    };
+    let (mut old, mut known) = (Vec::new(), HashSet::new());
+    for step in &plan.steps {
+        let Some((kind, id)) = step.change.before().filter(|(kind, _)| *kind != EntryKind::Commit) else { continue };
+        if !there(&step.path) && skipped(&step.path) {
+            continue;
+        }
+        let clean_id = (trust == Trust::CleanBytes && kind != EntryKind::Link).then_some(id);
+        known.insert(&step.path);
+        old.push(Old { path: step.path.clone(), raw_id: held.get(&step.path).copied().unwrap_or(id), clean_id });
     }
-    Ok(repository.add_to_index(next.path(), &marked)?)
+    let given = raw.iter().map(|file| &file.path).filter(|path| there(path));
+    for path in plan.in_the_way.iter().chain(given) {
+        if known.insert(path) {
+            let raw_id = held.get(path).copied().ok_or_else(|| Error::NotReadBack { path: path.clone() })?;
+            old.push(Old { path: path.clone(), raw_id, clean_id: None });
+        }
+    }
+    Ok(old)
 }
 
 /// Gives files back to the disk that a sparse checkout hid on the way, although they were there before.
@@ -73,8 +134,7 @@ fn keep_on_disk(repository: &Repository, captured: &Captured, next: &ScratchInde
             entries.map(|entry| entry.path.to_owned()).collect::<Vec<_>>()
         })
         .collect();
-    repository.flag_in_index(next.path(), "--no-skip-worktree", &hidden)?;
-    Ok(repository.check_out(next.path(), &hidden)?)
+    Ok(repository.flag_in_index(next.path(), "--no-skip-worktree", &hidden)?)
 }
 
 /// Puts the marks that hide files from git back on entries that the plan replaced.
@@ -98,67 +158,6 @@ fn put_marks_back(
     }
     repository.flag_in_index(next.path(), "--assume-unchanged", &assumed)?;
     repository.flag_in_index(next.path(), "--skip-worktree", &skipped)
-}
-
-/// Restores each path of the plan that is no longer as it was captured.
-pub(super) fn give_work_tree_back(
-    repository: &Repository,
-    captured: &Captured,
-    plan: &Plan,
-    hold: &Hold,
-) -> Result<()> {
-    remove_what_was_made(repository, captured, plan)?;
-    let check = captured.index.branch_off("back")?;
-    let planned: HashSet<&BString> = plan.steps.iter().map(|step| &step.path).collect();
-    let changed = repository.status(check.path())?.changed;
-    let changed: Vec<BString> =
-        changed.into_iter().map(|change| change.path).filter(|path| planned.contains(path)).collect();
-    repository.check_out(check.path(), &changed)?;
-    for file in &hold.raw {
-        if !is_as_held(repository, file) {
-            write_back(repository, file)?;
-        }
-    }
-    Ok(())
-}
-
-/// Removes files that only the target has, where they are what the target has and nothing else.
-fn remove_what_was_made(repository: &Repository, captured: &Captured, plan: &Plan) -> Result<()> {
-    let in_the_way: HashSet<&BString> = plan.in_the_way.iter().collect();
-    let made = |step: &&TreeChange| step.change.before().is_none() && !in_the_way.contains(&step.path);
-    let there: Vec<BString> = plan
-        .steps
-        .iter()
-        .filter(made)
-        .filter(|step| look_at(repository.root(), step.path.as_bstr()).is_some_and(|metadata| !metadata.is_dir()))
-        .map(|step| step.path.clone())
-        .collect();
-    if there.is_empty() {
-        return Ok(());
-    }
-    let look = captured.index.branch_off("made")?;
-    repository.add_to_index(look.path(), &there)?;
-    let Some(view) = repository.read_index(look.path())? else { return Ok(()) };
-    for step in plan.steps.iter().filter(made) {
-        let ours = step.change.after().is_some_and(|(_, id)| view.id(step.path.as_bstr()) == Some(id));
-        if ours {
-            let place = on_disk(repository.root(), step.path.as_bstr());
-            crate::fs::remove_file(&place)?;
-            prune_empty_parents(repository, &step.path);
-        }
-    }
-    Ok(())
-}
-
-/// Removes folders above a removed path as long as they are empty.
-fn prune_empty_parents(repository: &Repository, path: &BString) {
-    let mut folder = path.as_bstr();
-    while let Some(slash) = folder.rfind_byte(b'/') {
-        folder = folder[..slash].as_bstr();
-        if !crate::fs::remove_empty_folder(&on_disk(repository.root(), folder)) {
-            return;
-        }
-    }
 }
 
 /// Compares the work tree with what was brought over; returns a note for each path that differs.

@@ -4,7 +4,7 @@
 //! Each step can be done twice, so that what a cut left is completed by doing it again (`recover`). A step
 //! that fails gives everything back; where even that fails, the intent stays and says what is where.
 
-use super::apply::{bring_over, compare};
+use super::apply::{Trust, bring_over, compare};
 use super::begin::Begun;
 use super::capture::Captured;
 use super::error::{Error, Result};
@@ -13,7 +13,7 @@ use super::hold::{Hold, read_back};
 use super::marks::Marks;
 use super::plan::Plan;
 use super::project::Project;
-use super::raw::{RawFile, write_back};
+use super::raw::RawFile;
 use super::refs::{Way, move_all, records};
 use super::scope::OURS;
 use super::scratch::ScratchIndex;
@@ -89,36 +89,46 @@ impl Begun<'_> {
         // From here on giving up is not enough any more: it is completed, given back, or left to the next command.
         self.open = false;
         let lock = self.index_lock.take();
-        match self.forward(captured, change, lock) {
+        // A failure here has moved everything back already, or could not, and the intent says what is where.
+        let brought =
+            bring_over(project, captured, &change.plan, &change.hold.raw, &change.raw_after, Trust::HeldBytes);
+        let (next, mut swap) = match brought {
+            Ok(brought) => brought,
+            Err(error) => return Err(give_back(project, change, None, &self.intent, &error)),
+        };
+        match self.forward(captured, change, &next, lock) {
             Ok(mut notes) => {
+                swap.finish()?;
+                Intent::remove(state)?;
                 notes.splice(0..0, std::mem::take(&mut self.notes));
                 Ok(notes)
             }
-            Err(error) => Err(give_back(project, captured, change, &self.intent, &error)),
+            Err(error) => Err(give_back(project, change, Some(&mut swap), &self.intent, &error)),
         }
     }
 
-    fn forward(&self, captured: &Captured, change: &Change, lock: Option<IndexLock>) -> Result<Vec<String>> {
+    fn forward(
+        &self,
+        captured: &Captured,
+        change: &Change,
+        next: &ScratchIndex,
+        lock: Option<IndexLock>,
+    ) -> Result<Vec<String>> {
         let (project, repository) = (self.project, self.project.repository()?);
-        let next = bring_over(repository, captured, &change.plan)?;
-        for file in &change.raw_after {
-            write_back(repository, file)?;
-        }
         let untouched = change.plan.steps.is_empty() && change.raw_after.is_empty();
-        let mut notes = if untouched { Vec::new() } else { compare(repository, &change.plan, &next)? };
+        let mut notes = if untouched { Vec::new() } else { compare(repository, &change.plan, next)? };
         let record = self.intent.change.as_ref().ok_or(Error::NoIntent)?;
         let message = format!("autodev: {}", self.intent.what);
         let move_refs = || move_all(repository, &record.moves, Way::Forward, &message, project.signature());
         if let Some(lock) = lock.filter(|_| change.index != IndexGoal::Keep) {
-            let settled = settle_index(repository, captured, &next, &change.index, Stands::ForTheTarget)?;
-            lock.prepare(settled.as_ref().unwrap_or(&next).path())?;
+            let settled = settle_index(repository, captured, next, &change.index, Stands::ForTheTarget)?;
+            lock.prepare(settled.as_ref().unwrap_or(next).path())?;
             move_refs()?;
             lock.publish()?;
         } else {
             move_refs()?;
         }
         notes.extend(write_down(project, record)?);
-        Intent::remove(project.state())?;
         Ok(notes)
     }
 }

@@ -33,9 +33,15 @@ pub(crate) enum Error {
     /// What was cut off cannot be completed without the user.
     #[error("{what} was cut off, and since then {} changed", paths.iter().map(show).collect::<Vec<_>>().join(", "))]
     Undecided { what: String, paths: Vec<BString> },
-    /// A file could not be removed.
-    #[error("{} could not be removed", show(.path))]
-    NotRemoved { path: BString },
+    /// A path of the plan was edited since it was captured.
+    #[error("{} was edited meanwhile", show(.path))]
+    Edited { path: BString },
+    /// Files that were moved aside could not all be moved back.
+    #[error("{reason}, and {} could not be moved back", show(.path))]
+    NotPutBack { reason: String, path: BString },
+    /// A file of the target could not be written.
+    #[error("{} could not be written", show(.path))]
+    NotWritten { path: BString },
     /// It failed midway and everything was given back.
     #[error("{reason}; everything was given back")]
     GivenBack { reason: String },
@@ -67,8 +73,10 @@ impl From<Error> for crate::Error {
                 "autodev restore --continue completes it, autodev restore --abort takes it back; both leave these files as they are",
             ),
             Error::NoIntent
+            | Error::Edited { .. }
+            | Error::NotWritten { .. }
+            | Error::NotPutBack { .. }
             | Error::NotReadBack { .. }
-            | Error::NotRemoved { .. }
             | Error::GivenBack { .. }
             | Error::NotGivenBack { .. } => Self::new(ErrorKind::Failed, message),
         }

@@ -3,38 +3,41 @@
 //! Where this works, the project is as it was before the change. Where it does not, the intent stays, and the
 //! error says what is where.
 
-use super::apply::give_work_tree_back;
-use super::capture::Captured;
 use super::change::Change;
 use super::error::{Error, Result};
 use super::project::Project;
 use super::refs::{Way, move_all, take_back};
+use super::swap::{Swap, discard_leftovers};
 use crate::fs::FileIdentity;
 use crate::state::{BEFORE, ChangeRecord, Intent};
 
 /// Gives everything back; the error says whether that worked.
 pub(super) fn give_back(
     project: &Project,
-    captured: &Captured,
     change: &Change,
+    swap: Option<&mut Swap>,
     intent: &Intent,
     reason: &Error,
 ) -> Error {
+    let held = format!("{}u/{}", project.ref_prefix(), change.hold.number);
+    if let Error::NotPutBack { reason, path } = reason {
+        // What was moved aside stays there for the next command.
+        return Error::NotGivenBack { reason: reason.clone(), second: super::error::show(path), held };
+    }
     let reason = reason.to_string();
-    match try_give_back(project, captured, change, intent) {
+    match try_give_back(project, swap, intent) {
         Ok(()) => Error::GivenBack { reason },
-        Err(second) => Error::NotGivenBack {
-            reason,
-            second: second.to_string(),
-            held: format!("{}u/{}", project.ref_prefix(), change.hold.number),
-        },
+        Err(second) => Error::NotGivenBack { reason, second: second.to_string(), held },
     }
 }
 
-fn try_give_back(project: &Project, captured: &Captured, change: &Change, intent: &Intent) -> Result<()> {
+fn try_give_back(project: &Project, swap: Option<&mut Swap>, intent: &Intent) -> Result<()> {
     let repository = project.repository()?;
-    give_work_tree_back(repository, captured, &change.plan, &change.hold)?;
+    if let Some(swap) = swap {
+        swap.put_back(repository)?;
+    }
     let record = intent.change.as_ref().ok_or(Error::NoIntent)?;
+    discard_leftovers(project)?;
     give_git_back(project, intent, record)
 }
 

@@ -25,6 +25,7 @@ mod refs;
 mod scope;
 mod scratch;
 mod special;
+mod swap;
 
 pub(crate) use begin::{Begun, UserIndex};
 pub(crate) use capture::{Captured, capture};

@@ -29,13 +29,15 @@ pub(crate) struct Plan {
     pub(crate) in_the_way: Vec<BString>,
     /// Files that the target's own ignore rules leave out, and secrets: they stay on disk, tracked by nobody.
     pub(crate) kept: Vec<BString>,
+    /// Files that no capture holds and that have the target's bytes already: they are left as they are.
+    pub(crate) already: BTreeSet<BString>,
 }
 
 impl Plan {
     /// The plan that changes nothing.
     pub(crate) fn of_nothing(captured: &Captured) -> Self {
         let (from, to) = (captured.tree_id, captured.tree_id);
-        Self { from, to, steps: Vec::new(), in_the_way: Vec::new(), kept: Vec::new() }
+        Self { from, to, steps: Vec::new(), in_the_way: Vec::new(), kept: Vec::new(), already: BTreeSet::new() }
     }
 }
 
@@ -53,8 +55,8 @@ pub(crate) fn plan(repository: &Repository, captured: &Captured, scope: &Scope<'
     repository.require_objects(&steps)?;
     refuse_other_repositories(captured, scope, &steps)?;
     refuse_hidden(repository, captured, scope, &steps)?;
-    let in_the_way = obstacles(repository, captured, scope, &steps)?;
-    Ok(Plan { from, to, steps, in_the_way, kept })
+    let Found { in_the_way, already } = obstacles(repository, captured, scope, &steps)?;
+    Ok(Plan { from, to, steps, in_the_way: in_the_way.into_iter().collect(), kept, already })
 }
 
 /// Refuses a step into a repository of its own, unless the file is tracked here all the same.
@@ -91,17 +93,12 @@ fn refuse_hidden(repository: &Repository, captured: &Captured, scope: &Scope<'_>
 }
 
 /// Finds the files that no capture holds where the target has something else.
-fn obstacles(
-    repository: &Repository,
-    captured: &Captured,
-    scope: &Scope<'_>,
-    steps: &[TreeChange],
-) -> Result<Vec<BString>> {
+fn obstacles(repository: &Repository, captured: &Captured, scope: &Scope<'_>, steps: &[TreeChange]) -> Result<Found> {
     let held: HashSet<&BStr> =
         steps.iter().filter(|step| step.change.before().is_some()).map(|step| step.path.as_bstr()).collect();
     let wanted = steps.iter().filter_map(|step| Some((step.path.as_bstr(), step.change.after()?.1))).collect();
     let search = Search { repository, captured, scope, held, wanted };
-    let mut found = BTreeSet::new();
+    let mut found = Found::default();
     let mut seen = HashSet::new();
     for step in steps.iter().filter(|step| step.change.after().is_some()) {
         search.parents(step.path.as_bstr(), &mut seen, &mut found)?;
@@ -114,7 +111,16 @@ fn obstacles(
             Change::Modified { .. } | Change::Deleted(..) => {}
         }
     }
-    Ok(found.into_iter().collect())
+    Ok(found)
+}
+
+/// What stands at paths of the target that no capture holds.
+#[derive(Debug, Default)]
+struct Found {
+    /// Ordinary ignored files with other bytes.
+    in_the_way: BTreeSet<BString>,
+    /// Files with the very bytes that the target has.
+    already: BTreeSet<BString>,
 }
 
 struct Search<'a> {
@@ -128,7 +134,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// Looks at the folders above a path: something that is no folder may stand there.
-    fn parents(&self, path: &BStr, seen: &mut HashSet<BString>, found: &mut BTreeSet<BString>) -> Result<()> {
+    fn parents(&self, path: &BStr, seen: &mut HashSet<BString>, found: &mut Found) -> Result<()> {
         for slash in path.find_iter("/") {
             let folder = path[..slash].as_bstr();
             if !seen.insert(folder.to_owned()) {
@@ -145,7 +151,7 @@ impl Search<'_> {
     }
 
     /// Looks at a path that the target has and the capture has not.
-    fn at(&self, path: &BStr, found: &mut BTreeSet<BString>) -> Result<()> {
+    fn at(&self, path: &BStr, found: &mut Found) -> Result<()> {
         match self.scope.look_at(path) {
             None => Ok(()),
             Some(metadata) if metadata.is_dir() => self.folder(path, found),
@@ -153,7 +159,7 @@ impl Search<'_> {
         }
     }
 
-    fn folder(&self, folder: &BStr, found: &mut BTreeSet<BString>) -> Result<()> {
+    fn folder(&self, folder: &BStr, found: &mut Found) -> Result<()> {
         let on_disk = self.scope.on_disk(folder);
         let entries = std::fs::read_dir(&on_disk).map_err(|source| crate::fs::Error::new("read", &on_disk, source))?;
         for entry in entries {
@@ -175,7 +181,7 @@ impl Search<'_> {
     }
 
     /// An ordinary ignored file is held raw; anything else is a reason to refuse.
-    fn file(&self, path: &BStr, found: &mut BTreeSet<BString>) -> Result<()> {
+    fn file(&self, path: &BStr, found: &mut Found) -> Result<()> {
         if self.held.contains(path) {
             return Ok(());
         }
@@ -183,7 +189,7 @@ impl Search<'_> {
         if let Some(wanted) = self.wanted.get(path)
             && read_raw(self.repository, self.scope, &path.to_owned())?.is_some_and(|file| file.blob_id == *wanted)
         {
-            found.insert(path.to_owned());
+            found.already.insert(path.to_owned());
             return Ok(());
         }
         let skipped = self.captured.skipped.iter().find(|skipped| skipped.path == path).map(|skipped| skipped.reason);
@@ -192,7 +198,7 @@ impl Search<'_> {
         if let Some(what) = reason {
             Err(Error::InTheWay { path: path.to_owned(), what })
         } else {
-            found.insert(path.to_owned());
+            found.in_the_way.insert(path.to_owned());
             Ok(())
         }
     }

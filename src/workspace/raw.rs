@@ -4,7 +4,7 @@
 //! They lie in one tree under `u/<n>/raw`, whose commit has kind and mode of each in the last line of its message.
 
 use super::error::{Error, Result};
-use super::scope::{Scope, folder_replaced_above, look_at, on_disk};
+use super::scope::{Scope, look_at, on_disk};
 use crate::git::{Repository, Signature};
 use crate::state::{PathRecord, RawRecord};
 use gix::ObjectId;
@@ -76,6 +76,16 @@ pub(super) fn read_raw(repository: &Repository, scope: &Scope<'_>, path: &BStrin
     Ok(Some(RawFile { path: path.clone(), kind, blob_id, mode }))
 }
 
+/// Reads the bytes of a file, or the text of a link.
+pub(super) fn raw_bytes(place: &std::path::Path) -> Result<Vec<u8>> {
+    let failed = |source| crate::fs::Error::new("read", place, source);
+    if std::fs::symlink_metadata(place).map_err(failed)?.is_symlink() {
+        let text = std::fs::read_link(place).map_err(failed)?;
+        return Ok(text.as_os_str().as_bytes().to_vec());
+    }
+    Ok(crate::fs::read(place)?)
+}
+
 /// Writes the commit that holds raw files.
 pub(super) fn write_raw(
     repository: &Repository,
@@ -96,23 +106,6 @@ pub(crate) fn held_raw(repository: &Repository, commit_id: ObjectId) -> Result<V
     let records: Option<Vec<RawRecord>> =
         message.lines().rev().filter(|line| !line.is_empty()).find_map(|line| serde_json::from_slice(line).ok());
     records.unwrap_or_default().iter().map(RawFile::from_record).collect()
-}
-
-/// Writes a raw file back over whatever is there, with its mode; not through a link above it.
-pub(crate) fn write_back(repository: &Repository, file: &RawFile) -> Result<()> {
-    if let Some(folder) = folder_replaced_above(repository.root(), file.path.as_bstr()) {
-        return Err(Error::InTheWay { path: folder.to_owned(), what: "no folder any more".to_owned() });
-    }
-    let place = on_disk(repository.root(), file.path.as_bstr());
-    let bytes = repository.blob(file.blob_id)?;
-    if let Some(folder) = place.parent() {
-        crate::fs::create_folder_as_usual(folder)?;
-    }
-    if file.kind == EntryKind::Link {
-        return Ok(crate::fs::replace_link(&place, &bytes)?);
-    }
-    crate::fs::replace(&place, &bytes)?;
-    Ok(crate::fs::set_mode(&place, file.mode)?)
 }
 
 /// Tells whether a file is there with the bytes and the mode that are held.

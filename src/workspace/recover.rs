@@ -4,19 +4,21 @@
 //! the way to the end is a plan of its own and applied like one. A path that is neither (somebody edited it
 //! since) is a question for the user: `--continue` and `--abort` leave such paths as they are.
 
-use super::apply::bring_over;
+use super::apply::{Trust, bring_over};
 use super::capture::{Captured, capture};
 use super::change::{Stands, object_id, settle_index, write_down};
 use super::error::{Error, Result, show};
 use super::give_back::give_git_back;
-use super::plan::plan;
+use super::plan::{Plan, plan};
 use super::project::Project;
-use super::raw::{RawFile, is_as_held, write_back};
+use super::raw::{RawFile, is_as_held, read_raw};
 use super::records::is_entered;
 use super::refs::{Way, move_all, require_at_an_end, take_back};
+use super::scratch::ScratchIndex;
+use super::swap::{Swap, discard_leftovers, settle_leftovers};
 use crate::fs::FileIdentity;
 use crate::git::{IndexLock, Repository, TreeChange};
-use crate::state::{ChangeRecord, Intent};
+use crate::state::{ChangeRecord, Intent, RawRecord};
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
@@ -50,11 +52,13 @@ pub(super) fn recover(project: &Project, wish: Option<Direction>) -> Result<Opti
         && is_entered(project.state(), operation)?
     {
         drop(lock);
+        discard_leftovers(project)?;
         write_down(project, &record)?;
         Intent::remove(project.state())?;
         return Ok(Some(format!("{} was cut off at its very end and is complete", intent.what)));
     }
     require_at_an_end(repository, &record.moves)?;
+    settle_leftovers(project)?;
     let captured = capture(repository, project.state(), &project.scope())?;
     let mixed = Mixed::look(repository, &captured, &record)?;
     let direction = match (wish, mixed.edited.is_empty()) {
@@ -109,6 +113,28 @@ impl Mixed {
         Ok(Self { steps, edited })
     }
 
+    /// Brings the files to one end, with the bytes that are held for it; `held` are those of the other end.
+    fn bring_over(
+        &self,
+        project: &Project,
+        captured: &Captured,
+        plan: &Plan,
+        held: &[RawRecord],
+        given: &[RawRecord],
+    ) -> Result<(ScratchIndex, Swap)> {
+        let repository = project.repository()?;
+        let files = |records: &[RawRecord]| records.iter().map(RawFile::from_record).collect::<Result<Vec<_>>>();
+        let wanted = |file: &RawFile| !self.edited.contains(&file.path) && !is_as_held(repository, file);
+        let given: Vec<RawFile> = files(given)?.into_iter().filter(wanted).collect();
+        let mut now = files(held)?;
+        for path in plan.in_the_way.iter().chain(given.iter().map(|file| &file.path)) {
+            if !now.iter().any(|file| file.path == *path) {
+                now.extend(read_raw(repository, &project.scope(), path)?);
+            }
+        }
+        bring_over(project, captured, plan, &now, &given, Trust::CleanBytes)
+    }
+
     /// The tree that is there now, with the plan's paths at one of their ends.
     fn target(&self, repository: &Repository, captured: &Captured, direction: Direction) -> Result<ObjectId> {
         let entries: Vec<(BString, Entry)> = self
@@ -135,13 +161,8 @@ fn forward(
     let repository = project.repository()?;
     let target = mixed.target(repository, captured, Direction::Forward)?;
     let plan = plan(repository, captured, &project.scope(), target)?;
-    let next = bring_over(repository, captured, &plan)?;
-    for file in &record.raw_after {
-        let file = RawFile::from_record(file)?;
-        if !mixed.edited.contains(&file.path) && !is_as_held(repository, &file) {
-            write_back(repository, &file)?;
-        }
-    }
+    let (next, swap) = mixed.bring_over(project, captured, &plan, &record.raw_before, &record.raw_after)?;
+    swap.finish()?;
     next.remember()?;
     let index = FileIdentity::of(&repository.index_path());
     let message = format!("autodev: {}", intent.what);
@@ -183,13 +204,8 @@ fn back(
     let repository = project.repository()?;
     let target = mixed.target(repository, captured, Direction::Back)?;
     let plan = plan(repository, captured, &project.scope(), target)?;
-    let next = bring_over(repository, captured, &plan)?;
-    for file in &record.raw_before {
-        let file = RawFile::from_record(file)?;
-        if !mixed.edited.contains(&file.path) && !is_as_held(repository, &file) {
-            write_back(repository, &file)?;
-        }
-    }
+    let (next, swap) = mixed.bring_over(project, captured, &plan, &record.raw_after, &record.raw_before)?;
+    swap.finish()?;
     next.remember()?;
     drop(lock);
     give_git_back(project, intent, record)

@@ -91,8 +91,13 @@ fn a_secret_that_was_tracked_and_is_not_any_more_stays_on_disk() {
     repo.checkpoint("without it");
     assert_eq!(repo.git(["ls-tree", "--name-only", "HEAD"]), "a.txt\nsrc");
     assert_eq!(before, seen(&repo, ".env"));
+    repo.autodev(["restore", "c1"]).ok();
+    assert_eq!(before, seen(&repo, ".env"), "it has the bytes of the checkpoint already, and is left as it is");
+    repo.write(".env", "another\n");
+    repo.git(["rm", "-q", "--cached", ".env"]);
+    repo.git(["commit", "-q", "-m", "out again"]);
     repo.autodev(["restore", "c1"]).fails(1).mentions(".env");
-    assert_eq!(before, seen(&repo, ".env"));
+    assert_eq!(repo.text(".env"), "another\n");
 }
 
 #[test]
