@@ -98,8 +98,10 @@ impl Begun<'_> {
         };
         match self.forward(captured, change, &next, lock) {
             Ok(mut notes) => {
-                swap.finish()?;
-                Intent::remove(state)?;
+                // All is done and written down; what cannot be cleared away now, the next command clears away.
+                if let Err(error) = swap.finish().and_then(|()| Ok(Intent::remove(state)?)) {
+                    notes.push(format!("not everything could be cleared away; the next command does that: {error}"));
+                }
                 notes.splice(0..0, std::mem::take(&mut self.notes));
                 Ok(notes)
             }

@@ -8,7 +8,7 @@
 use super::error::{Error, Result};
 use super::project::Project;
 use super::raw::{RawFile, raw_bytes};
-use super::scope::{look_at, on_disk};
+use super::scope::{folder_replaced_above, look_at, on_disk};
 use super::scratch::ScratchIndex;
 use crate::fs::{self, FileIdentity, Place, remove_own_folder};
 use crate::git::Repository;
@@ -103,7 +103,10 @@ impl Swap {
             let identity = FileIdentity::of(&staged).ok_or_else(|| Error::NotWritten { path: path.clone() })?;
             remove_empty_tree(&self.tree, repository.root(), path);
             self.tree.make_folders(path)?;
-            self.stage.move_to(path, &self.tree)?;
+            match self.stage.move_to(path, &self.tree) {
+                Err(error) if error.is_already_there() => return Err(Error::Edited { path: path.clone() }),
+                moved => moved?,
+            }
             self.placed.push((path.clone(), identity));
         }
         // Only now: a folder that gets other files keeps its identity, and whoever stands in it its place.
@@ -179,7 +182,8 @@ pub(super) fn settle_leftovers(project: &Project) -> Result<()> {
         let mut paths = Vec::new();
         files_below(&aside, &BString::default(), &mut paths)?;
         for path in paths {
-            if std::fs::symlink_metadata(on_disk(project.root(), path.as_bstr())).is_err() {
+            let replaced = folder_replaced_above(project.root(), path.as_bstr()).is_some();
+            if !replaced && look_at(project.root(), path.as_bstr()).is_none() {
                 tree.make_folders(&path)?;
                 from.move_to(&path, &tree)?;
             } else {

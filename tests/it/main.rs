@@ -13,6 +13,7 @@ mod bad_input;
 mod bad_participants;
 mod cases;
 mod credit_a_task;
+mod cut_anywhere;
 mod failed_work;
 mod go_back;
 mod hold_any_file;
