@@ -72,14 +72,14 @@ fn copy(sandbox: &Sandbox, from: &Repo, name: &str) -> Repo {
     repo
 }
 
-/// Runs a command with its n-th step cut; tells its exit code, or `None` when it has fewer steps.
-fn cut(repo: &Repo, arguments: &[&str], n: usize, fault: &str) -> Option<Option<i32>> {
+/// Runs a command with its n-th step cut; tells its exit code (-1 where it was ended), or `None` when it has fewer steps.
+fn cut(repo: &Repo, arguments: &[&str], n: usize, fault: &str) -> Option<i32> {
     let marker = repo.path("../reached");
     let _ = std::fs::remove_file(&marker);
     let mut command = repo.program();
     command.args(arguments).env("AUTODEV_TEST_CUT", format!("{n}:{fault}")).env("AUTODEV_TEST_CUT_REACHED", &marker);
     let ran = command.output().unwrap();
-    Path::new(&marker).exists().then_some(ran.status.code())
+    Path::new(&marker).exists().then_some(ran.status.code().unwrap_or(-1))
 }
 
 /// Cuts one command at every step, in three ways, and brings it to both ends.
@@ -96,10 +96,10 @@ fn everywhere(prepare: impl Fn(&Sandbox) -> Repo, arguments: &[&str]) {
         let repo = copy(&sandbox, &origin, "cut");
         let Some(code) = cut(&repo, arguments, n, fault) else { break };
         cuts += 1;
-        let place = format!("{arguments:?} cut at {n} ({fault}, exit {code:?})");
+        let place = format!("{arguments:?} cut at {n} ({fault}, exit {code})");
         let open = repo.has(".git/autodev/intent.json");
         if fault == "fail" && !open {
-            let expected = if code == Some(0) { &after } else { &before };
+            let expected = if code == 0 { &after } else { &before };
             assert_eq!(&Seen::of(&repo), expected, "{place}");
         }
         let (wish, ends) = if n % 2 == 0 { ("--continue", "after") } else { ("--abort", "before") };
