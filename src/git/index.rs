@@ -4,8 +4,9 @@
 
 use super::{Error, Repository, error::Result};
 use gix::ObjectId;
-use gix::bstr::{BStr, BString};
+use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::index::entry::{Flags, Mode, Stage};
+use std::collections::HashSet;
 use std::path::Path;
 
 /// An index as it was when it was read.
@@ -109,6 +110,27 @@ impl IndexView {
         })
     }
 
+    /// Returns the folders that have an entry somewhere below them.
+    pub(crate) fn folders(&self) -> HashSet<&BStr> {
+        let mut folders = HashSet::new();
+        let mut last = BStr::new("");
+        for entry in self.file.entries() {
+            let path = entry.path(&self.file);
+            let mut end = path.rfind_byte(b'/');
+            // Entries of one folder mostly stand together, and above a known folder all are known.
+            if end.map(|end| path[..end].as_bstr()).is_none_or(|folder| folder == last) {
+                continue;
+            }
+            last = path[..end.unwrap_or(0)].as_bstr();
+            while let Some(slash) = end
+                && folders.insert(path[..slash].as_bstr())
+            {
+                end = path[..slash].rfind_byte(b'/');
+            }
+        }
+        folders
+    }
+
     /// Returns the paths of submodules.
     pub(crate) fn submodules(&self) -> impl Iterator<Item = &BStr> {
         self.entries().filter(|entry| entry.mode == Mode::COMMIT).map(|entry| entry.path)
@@ -182,13 +204,21 @@ impl Repository {
 ///
 /// An index written with `index.skipHash` has no checksum and equals nothing.
 pub(crate) fn same_contents(left: &Path, right: &Path) -> bool {
+    let known = end(left).filter(|(_, end)| *end != [0; 20]);
+    known.is_some() && known == end(right)
+}
+
+/// Tells whether an index file was written with `index.skipHash`.
+pub(super) fn has_no_checksum(path: &Path) -> bool {
+    end(path).is_some_and(|(_, end)| end == [0; 20])
+}
+
+/// Returns the length of an index file and the last bytes of its checksum.
+fn end(path: &Path) -> Option<(u64, [u8; 20])> {
     use std::os::unix::fs::FileExt as _;
-    let end = |path: &Path| {
-        let file = std::fs::File::open(path).ok()?;
-        let length = file.metadata().ok()?.len();
-        let mut end = [0_u8; 20];
-        file.read_exact_at(&mut end, length.checked_sub(20)?).ok()?;
-        (end != [0; 20]).then_some((length, end))
-    };
-    end(left).is_some() && end(left) == end(right)
+    let file = std::fs::File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    let mut end = [0_u8; 20];
+    file.read_exact_at(&mut end, length.checked_sub(20)?).ok()?;
+    Some((length, end))
 }

@@ -22,7 +22,8 @@ const LIMIT: Duration = Duration::from_mins(30);
 /// Settings that keep git from starting anything of the user's and from writing in ways that are not asked for.
 ///
 /// `trustctime` and `checkStat` make the private index see edits of equal size and time; `safecrlf` would turn a
-/// warning about line endings into a failed capture; the index settings keep private indexes plain.
+/// warning about line endings into a failed capture; the index settings keep private indexes plain. An index is
+/// synced once, by whoever keeps it, and not by each call that writes it.
 const SETTINGS: [&str; 24] = [
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -44,7 +45,7 @@ const SETTINGS: [&str; 24] = [
     "gc.auto=0",
     "maintenance.auto=false",
     "submodule.recurse=false",
-    "core.fsync=loose-object,pack,pack-metadata,index",
+    "core.fsync=loose-object,pack,pack-metadata,-index",
     "core.fsyncMethod=batch",
     "color.ui=false",
     "advice.addEmbeddedRepo=false",
@@ -101,6 +102,7 @@ impl Program {
             input: None,
             locks: Locks::None,
             literal: false,
+            settings: Vec::new(),
         }
     }
 
@@ -130,6 +132,7 @@ pub(crate) struct Call<'a> {
     input: Option<Vec<u8>>,
     locks: Locks,
     literal: bool,
+    settings: Vec<&'static str>,
 }
 
 impl Call<'_> {
@@ -163,6 +166,12 @@ impl Call<'_> {
         self
     }
 
+    /// Adds a setting to those that every call has.
+    pub(crate) fn setting(mut self, setting: &'static str) -> Self {
+        self.settings.push(setting);
+        self
+    }
+
     /// Lets the call write back what it learned about its (private) index.
     pub(crate) fn refreshing(mut self) -> Self {
         self.locks = Locks::Optional;
@@ -182,6 +191,7 @@ impl Call<'_> {
             step(self.name)?;
         }
         let mut command = self.program.command();
+        command.args(self.settings.iter().flat_map(|setting| ["-c", setting]));
         command.arg(self.name).args(&self.arguments);
         if let Some(index) = &self.index {
             command.env("GIT_INDEX_FILE", index);

@@ -4,12 +4,15 @@
 //! belongs; `write-tree` makes the tree. Apply: a two-tree `read-tree -m -u`, which refuses, with nothing
 //! changed, when a path of the difference was edited since. Paths go in and out as bytes, separated by NUL.
 
-use super::program::Call;
-use super::{Error, Repository, Staged, error::Result};
+use super::program::{Call, Program};
+use super::{Error, Repository, Staged, error::Result, index as index_file};
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use std::collections::HashSet;
 use std::path::Path;
+
+/// What makes `update-index` read files, also where one stands in place of a folder.
+const ADD: [&str; 3] = ["--add", "--remove", "--replace"];
 
 /// What one walk over the work tree says against an index.
 #[derive(Debug, Default)]
@@ -40,15 +43,17 @@ pub(crate) struct StatusChange {
 impl Repository {
     /// Walks the work tree once against `index`, and lets the index remember what was learned.
     pub(crate) fn status(&self, index: &Path) -> Result<Status> {
-        let output = self
-            .program
-            .call("status")
-            .args(["--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--no-ahead-behind"])
-            .args(["--ignored=matching", "--ignore-submodules=dirty"])
-            .index(index)
-            .refreshing()
-            .run()?;
-        parse_status(&output).ok_or(Error::Unreadable { command: "status" })
+        status(&self.program, index)
+    }
+
+    /// Does as [`Repository::status`], and something else while git walks.
+    pub(crate) fn status_while<T>(&self, index: &Path, meanwhile: impl FnOnce() -> T) -> (Result<Status>, T) {
+        let program = &self.program;
+        std::thread::scope(|threads| {
+            let walk = threads.spawn(|| status(program, index));
+            let other = meanwhile();
+            (walk.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
+        })
     }
 
     /// Tells whether git can turn a file into a blob; writes nothing, so a full disk does not decide.
@@ -61,25 +66,33 @@ impl Repository {
 
     /// Takes paths out of `index`, whatever is on disk.
     pub(crate) fn remove_from_index(&self, index: &Path, paths: &[BString]) -> Result<()> {
-        self.update_index(index, &["--force-remove"], paths)
+        self.update_index(index, &["--force-remove"], paths, |call| call)
     }
 
     /// Reads the files at `paths` into `index`; one that has vanished is taken out.
+    ///
+    /// The index gets no checksum; [`Repository::write_tree`] writes it once more, with one.
     pub(crate) fn add_to_index(&self, index: &Path, paths: &[BString]) -> Result<()> {
-        self.update_index(index, &["--add", "--remove", "--replace"], paths)
+        self.update_index(index, &ADD, paths, |call| call.setting("index.skipHash=true"))
     }
 
     /// Sets or lifts a flag of entries: `--skip-worktree`, `--no-assume-unchanged` and the like.
     pub(crate) fn flag_in_index(&self, index: &Path, flag: &str, paths: &[BString]) -> Result<()> {
-        self.update_index(index, &[flag], paths)
+        self.update_index(index, &[flag], paths, |call| call)
     }
 
-    fn update_index(&self, index: &Path, flags: &[&str], paths: &[BString]) -> Result<()> {
+    fn update_index<'a>(
+        &'a self,
+        index: &Path,
+        flags: &[&str],
+        paths: &[BString],
+        set: impl FnOnce(Call<'a>) -> Call<'a>,
+    ) -> Result<()> {
         if paths.is_empty() {
             return Ok(());
         }
         let call = self.program.call("update-index").args(flags).args(["-z", "--stdin"]);
-        call.index(index).input(joined(paths)).run().map(drop)
+        set(call).index(index).input(joined(paths)).run().map(drop)
     }
 
     /// Sets entries of `index` to given modes and objects, without looking at the work tree.
@@ -136,7 +149,15 @@ impl Repository {
 
     /// Writes the tree that `index` stands for.
     pub(crate) fn write_tree(&self, index: &Path) -> Result<ObjectId> {
-        let output = self.program.call("write-tree").index(index).run()?;
+        self.tree_by(self.program.call("write-tree"), index)
+    }
+
+    fn tree_by(&self, call: Call<'_>, index: &Path) -> Result<ObjectId> {
+        let output = call.index(index).run()?;
+        if index_file::has_no_checksum(index) {
+            // Nothing was new in it, so it was not written again; older readers want a checksum.
+            self.expand_index(index)?;
+        }
         ObjectId::from_hex(output.trim()).map_err(|_| Error::Unreadable { command: "write-tree" })
     }
 
@@ -212,6 +233,17 @@ impl Repository {
         let output = call.run()?;
         ObjectId::from_hex(output.trim()).map_err(|_| Error::Unreadable { command: "hash-object" })
     }
+}
+
+fn status(program: &Program, index: &Path) -> Result<Status> {
+    let output = program
+        .call("status")
+        .args(["--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--no-ahead-behind"])
+        .args(["--ignored=matching", "--ignore-submodules=dirty"])
+        .index(index)
+        .refreshing()
+        .run()?;
+    parse_status(&output).ok_or(Error::Unreadable { command: "status" })
 }
 
 /// Asks `check-ignore` about paths.

@@ -5,11 +5,11 @@
 //! with the reason; a failure of git is an error, never an empty answer.
 
 use super::align::align;
-use super::doubt::doubt;
+use super::doubt::{Doubtful, doubtful, last_written};
 use super::error::Result;
 use super::scope::{OURS, Scope, is_special};
 use super::scratch::ScratchIndex;
-use super::special::special_files;
+use super::special::Look;
 use crate::git::{Head, IndexView, Repository, Status, same_contents};
 use crate::state::{SkipReason, Skipped, StateFolder};
 use gix::ObjectId;
@@ -69,30 +69,26 @@ fn capture_from(
     state: &StateFolder,
     scope: &Scope<'_>,
 ) -> Result<Captured> {
-    let user_index = read_user_index(repository, state)?;
-    let same = same_contents(&repository.index_path(), index.path());
-    let private = if same { None } else { repository.read_index(index.path())? };
-    if let Some(view) = private.as_ref().or(user_index.as_ref()) {
-        doubt(repository, index.path(), view, scope)?;
+    let root = repository.root();
+    let begun = Begun::from(&index, repository, state, scope)?;
+    let (status, seen) = repository.status_while(index.path(), || begun.look(repository, state, scope));
+    let (mut status, mut seen) = (status?, seen?);
+    if !seen.doubtful.is_empty() {
+        repository.set_in_index(index.path(), &seen.doubtful)?;
+        status = repository.status(index.path())?;
     }
-    let announced = match &private {
-        Some(private) => align(repository, index.path(), private, user_index.as_ref(), scope)?,
-        None => Vec::new(),
-    };
-    let head = repository.head()?;
-    let head_tree_id = head.commit_id().map_or_else(|| Ok(repository.empty_tree()), |id| repository.tree_of(id))?;
-    let status = repository.status(index.path())?;
+    let (user_index, head, head_tree_id) = (seen.user_index.take(), seen.head, seen.head_tree_id);
     let mut updates = sort_out(&status, user_index.as_ref(), scope);
-    updates.read.extend(announced.into_iter().filter(|path| scope.look_at(path.as_bstr()).is_some()));
+    updates.read.extend(seen.announced.into_iter().filter(|path| scope.look_at(path.as_bstr()).is_some()));
     for path in status.conflicts.iter().filter(|path| !scope.never_holds(path.as_bstr())) {
         // In an index of our own a conflict is what the file says now.
         let there = scope.look_at(path.as_bstr()).is_some_and(|metadata| !metadata.is_dir());
         if there { updates.read.push(path.clone()) } else { updates.remove.push(path.clone()) }
     }
     let closed = closed_folders(&status, user_index.as_ref());
-    let root = repository.root();
+    let look = seen.look;
     let (tree_id, special) = std::thread::scope(|threads| {
-        let walk = threads.spawn(|| special_files(root, &closed));
+        let walk = threads.spawn(|| look.finish(root, &closed));
         let tree = bring_up_to_date(repository, index.path(), &updates);
         (tree, walk.join().unwrap_or_default())
     });
@@ -105,6 +101,60 @@ fn capture_from(
     skipped.dedup_by(|left, right| left.path == right.path);
     index.remember()?;
     Ok(Captured { head, head_tree_id, tree_id, skipped, user_index, index })
+}
+
+/// What has to be known before git walks.
+struct Begun {
+    /// When the scratch index was written: seconds and nanoseconds.
+    written: Option<(i64, i64)>,
+    /// The user's index and the paths that it announces, where the private index had to be made true to it.
+    aligned: Option<(Option<IndexView>, Vec<BString>)>,
+}
+
+/// What is looked at while git walks.
+struct Seen {
+    user_index: Option<IndexView>,
+    announced: Vec<BString>,
+    doubtful: Vec<Doubtful>,
+    head: Head,
+    head_tree_id: ObjectId,
+    look: Look,
+}
+
+impl Begun {
+    /// Aligns the scratch index with the user's, where the two are not the same bytes.
+    fn from(index: &ScratchIndex, repository: &Repository, state: &StateFolder, scope: &Scope<'_>) -> Result<Self> {
+        let written = last_written(index.path());
+        if same_contents(&repository.index_path(), index.path()) {
+            return Ok(Self { written, aligned: None });
+        }
+        let user_index = read_user_index(repository, state)?;
+        let private = repository.read_index(index.path())?;
+        let announced = match &private {
+            Some(private) => {
+                let doubtful = doubtful(private, written, scope);
+                repository.set_in_index(index.path(), &doubtful)?;
+                align(repository, index.path(), private, user_index.as_ref(), scope)?
+            }
+            None => Vec::new(),
+        };
+        Ok(Self { written, aligned: Some((user_index, announced)) })
+    }
+
+    /// Looks at HEAD, at folders with tracked files, and at the user's index where it was not read yet.
+    fn look(self, repository: &Repository, state: &StateFolder, scope: &Scope<'_>) -> Result<Seen> {
+        let head = repository.head()?;
+        let head_tree_id = head.commit_id().map_or_else(|| Ok(repository.empty_tree()), |id| repository.tree_of(id))?;
+        let (user_index, announced, doubtful) = if let Some((user_index, announced)) = self.aligned {
+            (user_index, announced, Vec::new())
+        } else {
+            let user_index = read_user_index(repository, state)?;
+            let doubtful = user_index.as_ref().map(|index| doubtful(index, self.written, scope));
+            (user_index, Vec::new(), doubtful.unwrap_or_default())
+        };
+        let look = Look::begin(repository.root(), &user_index.as_ref().map(IndexView::folders).unwrap_or_default());
+        Ok(Seen { user_index, announced, doubtful, head, head_tree_id, look })
+    }
 }
 
 /// Reads the user's index, spelled out where it is sparse.

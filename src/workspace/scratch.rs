@@ -72,13 +72,14 @@ impl ScratchIndex {
         Ok(Self { path, private: state.file(NAME) })
     }
 
-    /// Makes this the private index, which the next capture begins with.
+    /// Makes this the private index, which the next capture begins with; what git wrote is synced here.
     pub(crate) fn remember(&self) -> Result<()> {
         // Renaming one name of a file over another one of the same file would leave both.
         let (own, private) = (fs::FileIdentity::of(&self.path), fs::FileIdentity::of(&self.private));
         if own.is_some() && own != private {
             let next = self.private.with_extension("next");
             fs::remove_file(&next)?;
+            fs::sync_file(&self.path)?;
             fs::link(&self.path, &next)?;
             fs::set_mode(&next, 0o600)?;
             fs::rename(&next, &self.private)?;

@@ -1,90 +1,189 @@
 //! Finds pipes, sockets, devices and folders that cannot be read, which git's status does not name.
 //!
 //! One pass over folder entries, by the type that the folder itself gives (nothing is opened, nothing is
-//! read but folders), through a few threads; ignored folders and nested repositories are not entered.
+//! read but folders), through a few threads; ignored folders, submodules and nested repositories are not
+//! entered. Folders with tracked files can be looked into while git's status still runs, the few others only
+//! when it has said which are ignored. Each folder is opened from the one above it, since looking up whole
+//! paths would cost more than reading the entries.
 
 use super::scope::on_disk;
 use crate::state::{SkipReason, Skipped};
-use gix::bstr::{BString, ByteSlice as _};
+use gix::bstr::{BStr, BString, ByteSlice as _};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
+use rustix::io::Errno;
 use std::collections::HashSet;
-use std::io::ErrorKind;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::FileTypeExt as _;
+use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// The folders that wait to be read, and how many are being read.
+/// Flags for opening a folder to read its entries, never through a link.
+const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// How many folders one thread holds open above the one it reads.
+const DEEPEST: usize = 48;
+
+/// The folders that wait to be read, how many threads are reading, and how many have nothing to do.
 #[derive(Default)]
 struct Queue {
-    waiting: Vec<BString>,
-    busy: usize,
-    found: Vec<Skipped>,
+    waiting: Mutex<(Vec<BString>, usize)>,
+    idle: AtomicUsize,
+    changed: Condvar,
 }
 
-/// Returns the special files and the unreadable folders below `root`, without entering the folders in `closed`.
-pub(super) fn special_files(root: &Path, closed: &HashSet<BString>) -> Vec<Skipped> {
-    let queue = Mutex::new(Queue { waiting: vec![BString::default()], ..Queue::default() });
-    let changed = Condvar::new();
+impl Queue {
+    /// Takes a folder, waiting while others may still give some; `None` when all are read.
+    fn take(&self, has_read_one: bool) -> Option<BString> {
+        let mut guard = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        guard.1 -= usize::from(has_read_one);
+        self.idle.fetch_add(1, Ordering::Relaxed);
+        let folder = loop {
+            if let Some(folder) = guard.0.pop() {
+                guard.1 += 1;
+                break Some(folder);
+            }
+            if guard.1 == 0 {
+                self.changed.notify_all();
+                break None;
+            }
+            guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        };
+        self.idle.fetch_sub(1, Ordering::Relaxed);
+        folder
+    }
+
+    fn give(&self, folder: BString) {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner).0.push(folder);
+        self.changed.notify_one();
+    }
+}
+
+/// What was found so far, and folders that were not looked into.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    found: Vec<Skipped>,
+    passed_by: Vec<BString>,
+}
+
+impl Look {
+    /// Looks below `root` into the folders `tracked`, which no ignore rule and no repository inside can close.
+    pub(super) fn begin(root: &Path, tracked: &HashSet<&BStr>) -> Self {
+        walk(root, vec![BString::default()], &|folder| tracked.contains(folder))
+    }
+
+    /// Looks into the other folders but those in `closed`; returns all that was found.
+    pub(super) fn finish(self, root: &Path, closed: &HashSet<BString>) -> Vec<Skipped> {
+        let open = self.passed_by.into_iter().filter(|folder| !closed.contains(folder)).collect();
+        let rest = walk(root, open, &|folder| !closed.contains(folder));
+        let inside = |path: &BString| path.find_iter("/").any(|slash| closed.contains(path[..slash].as_bstr()));
+        let outside = |skipped: &Skipped| !closed.contains(&skipped.path) && !inside(&skipped.path);
+        let mut found: Vec<Skipped> = self.found.into_iter().chain(rest.found).filter(outside).collect();
+        found.sort_by(|left, right| left.path.cmp(&right.path));
+        found
+    }
+}
+
+/// Reads the folders in `start` and those below them that are to be entered, through a few threads.
+fn walk(root: &Path, start: Vec<BString>, enter: &(dyn Fn(&BStr) -> bool + Sync)) -> Look {
+    if start.is_empty() {
+        return Look::default();
+    }
+    let queue = Queue { waiting: Mutex::new((start, 0)), ..Queue::default() };
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get().min(4));
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| work(root, closed, &queue, &changed));
-        }
-    });
-    let mut found = queue.into_inner().unwrap_or_else(PoisonError::into_inner).found;
-    found.sort_by(|left, right| left.path.cmp(&right.path));
-    found
+        let work = || {
+            let mut worker =
+                Worker { root, enter, queue: &queue, look: Look::default(), buffer: Vec::with_capacity(16_384) };
+            worker.work();
+            worker.look
+        };
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().fold(Look::default(), |mut all, worker| {
+            let look = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            all.found.extend(look.found);
+            all.passed_by.extend(look.passed_by);
+            all
+        })
+    })
 }
 
-fn work(root: &Path, closed: &HashSet<BString>, queue: &Mutex<Queue>, changed: &Condvar) {
-    let mut guard = queue.lock().unwrap_or_else(PoisonError::into_inner);
-    loop {
-        if let Some(folder) = guard.waiting.pop() {
-            guard.busy += 1;
-            drop(guard);
-            let (folders, found) = read_folder(root, &folder, closed);
-            guard = queue.lock().unwrap_or_else(PoisonError::into_inner);
-            guard.busy -= 1;
-            guard.waiting.extend(folders);
-            guard.found.extend(found);
-            changed.notify_all();
-        } else if guard.busy == 0 {
-            return;
-        } else {
-            guard = changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
+/// One thread, with what it has found.
+struct Worker<'a> {
+    root: &'a Path,
+    enter: &'a (dyn Fn(&BStr) -> bool + Sync),
+    queue: &'a Queue,
+    look: Look,
+    buffer: Vec<u8>,
 }
 
-/// Reads one folder: the folders below it that are to be entered, and what is to be named.
-fn read_folder(root: &Path, folder: &BString, closed: &HashSet<BString>) -> (Vec<BString>, Vec<Skipped>) {
-    let mut folders = Vec::new();
-    let mut found = Vec::new();
-    let entries = match std::fs::read_dir(on_disk(root, folder.as_bstr())) {
-        Ok(entries) => entries,
-        Err(error) => {
-            if error.kind() == ErrorKind::PermissionDenied {
-                found.push(Skipped { path: folder.clone(), reason: SkipReason::Unreadable });
+impl Worker<'_> {
+    fn work(&mut self) {
+        let mut has_read_one = false;
+        while let Some(folder) = self.queue.take(has_read_one) {
+            has_read_one = true;
+            match rustix::fs::open(on_disk(self.root, folder.as_bstr()), FOLDER, Mode::empty()) {
+                Ok(place) => self.descend(&place, folder.as_bstr(), 0),
+                Err(error) => self.note_closed(folder, error),
             }
-            return (folders, found);
-        }
-    };
-    for entry in entries.flatten() {
-        let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
-        let special = kind.is_fifo() || kind.is_socket() || kind.is_block_device() || kind.is_char_device();
-        if !kind.is_dir() && !special {
-            continue;
-        }
-        let mut path = folder.clone();
-        if !path.is_empty() {
-            path.push(b'/');
-        }
-        path.extend_from_slice(name.as_bytes());
-        if special {
-            found.push(Skipped { path, reason: SkipReason::SpecialFile });
-        } else if name != ".git" && !closed.contains(&path) {
-            folders.push(path);
         }
     }
-    (folders, found)
+
+    /// Reads an open folder and those below it, which are opened from it; gives some away when others wait.
+    fn descend(&mut self, place: &OwnedFd, folder: &BStr, depth: usize) {
+        for path in self.read(place, folder) {
+            if !(self.enter)(path.as_bstr()) {
+                self.look.passed_by.push(path);
+            } else if depth == DEEPEST || self.queue.idle.load(Ordering::Relaxed) > 0 {
+                self.queue.give(path);
+            } else {
+                let name = &path[path.rfind_byte(b'/').map_or(0, |slash| slash + 1)..];
+                match rustix::fs::openat(place, name, FOLDER, Mode::empty()) {
+                    Ok(below) => self.descend(&below, path.as_bstr(), depth + 1),
+                    Err(error) => self.note_closed(path, error),
+                }
+            }
+        }
+    }
+
+    /// Names a folder that could not be opened, if it is one that nobody may read.
+    fn note_closed(&mut self, path: BString, error: Errno) {
+        if error == Errno::ACCESS || error == Errno::PERM {
+            self.look.found.push(Skipped { path, reason: SkipReason::Unreadable });
+        }
+    }
+
+    /// Reads the entries of one folder: returns the folders in it, and notes its special files.
+    fn read(&mut self, place: &OwnedFd, folder: &BStr) -> Vec<BString> {
+        let mut folders = Vec::new();
+        let mut entries = RawDir::new(place, self.buffer.spare_capacity_mut());
+        while let Some(Ok(entry)) = entries.next() {
+            let name = entry.file_name();
+            let kind = match entry.file_type() {
+                FileType::Unknown => rustix::fs::statat(place, name, AtFlags::SYMLINK_NOFOLLOW)
+                    .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode)),
+                kind => kind,
+            };
+            let name = name.to_bytes();
+            match kind {
+                FileType::Directory if name != b"." && name != b".." && name != b".git" => {
+                    folders.push(join(folder, name));
+                }
+                FileType::Fifo | FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice => {
+                    let path = join(folder, name);
+                    self.look.found.push(Skipped { path, reason: SkipReason::SpecialFile });
+                }
+                _ => {}
+            }
+        }
+        folders
+    }
+}
+
+fn join(folder: &BStr, name: &[u8]) -> BString {
+    let mut path = BString::from(Vec::with_capacity(folder.len() + 1 + name.len()));
+    if !folder.is_empty() {
+        path.extend_from_slice(folder);
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+    path
 }
