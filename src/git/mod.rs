@@ -6,6 +6,7 @@
 //! starts a hook or follows an inherited `GIT_*` variable.
 
 mod error;
+mod incoming;
 mod index;
 mod lock;
 mod objects;
@@ -16,6 +17,7 @@ mod refs;
 mod worktree;
 
 pub(crate) use error::{Error, Result};
+pub(crate) use incoming::Incoming;
 pub(crate) use index::{EntryFlags, IndexEntry, IndexView, Staged, same_contents};
 pub(crate) use lock::IndexLock;
 pub(crate) use objects::{Change, Signature, TreeChange};

@@ -7,7 +7,7 @@
 //! and never decides anything.
 #![expect(clippy::disallowed_methods, reason = "this is the one function of the room that starts git")]
 
-use super::{Error, error::Result};
+use super::{Error, Incoming, error::Result};
 use std::ffi::{OsStr, OsString};
 use std::io::{Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -103,6 +103,7 @@ impl Program {
             locks: Locks::None,
             literal: false,
             settings: Vec::new(),
+            variables: Vec::new(),
         }
     }
 
@@ -133,6 +134,7 @@ pub(crate) struct Call<'a> {
     locks: Locks,
     literal: bool,
     settings: Vec<&'static str>,
+    variables: Vec<(&'static str, OsString)>,
 }
 
 impl Call<'_> {
@@ -172,6 +174,12 @@ impl Call<'_> {
         self
     }
 
+    /// Makes the call write objects aside, without a sync of each.
+    pub(crate) fn incoming(mut self, incoming: &Incoming) -> Self {
+        self.variables.extend(incoming.environment());
+        self.setting("core.fsync=-loose-object,pack,pack-metadata,-index")
+    }
+
     /// Lets the call write back what it learned about its (private) index.
     pub(crate) fn refreshing(mut self) -> Self {
         self.locks = Locks::Optional;
@@ -196,6 +204,7 @@ impl Call<'_> {
         if let Some(index) = &self.index {
             command.env("GIT_INDEX_FILE", index);
         }
+        command.envs(self.variables);
         if let Some(folder) = &self.work_tree {
             command.current_dir(folder).env("GIT_WORK_TREE", folder);
         }

@@ -76,6 +76,18 @@ impl Repository {
         self.update_index(index, &ADD, paths, |call| call.setting("index.skipHash=true"))
     }
 
+    /// Does as [`Repository::add_to_index`] and [`Repository::write_tree`]; new objects are synced all at once.
+    pub(crate) fn add_and_write_tree(&self, index: &Path, paths: &[BString]) -> Result<ObjectId> {
+        if paths.is_empty() {
+            return self.write_tree(index);
+        }
+        let incoming = self.incoming()?;
+        self.update_index(index, &ADD, paths, |call| call.setting("index.skipHash=true").incoming(&incoming))?;
+        let tree_id = self.tree_by(self.program.call("write-tree").incoming(&incoming), index)?;
+        incoming.keep()?;
+        Ok(tree_id)
+    }
+
     /// Sets or lifts a flag of entries: `--skip-worktree`, `--no-assume-unchanged` and the like.
     pub(crate) fn flag_in_index(&self, index: &Path, flag: &str, paths: &[BString]) -> Result<()> {
         self.update_index(index, &[flag], paths, |call| call)

@@ -177,23 +177,22 @@ fn bring_up_to_date(
 ) -> Result<(ObjectId, Vec<Skipped>)> {
     repository.remove_from_index(index, &updates.remove)?;
     let mut refused = Vec::new();
-    if let Err(error) = repository.add_to_index(index, &updates.read) {
-        if updates.read.len() > 1 {
+    let tree_id = match repository.add_and_write_tree(index, &updates.read) {
+        Ok(tree_id) => tree_id,
+        Err(error) => {
             take_one_by_one(repository, index, &updates.read, &mut refused)?;
-        } else {
-            refused.extend(updates.read.iter().cloned());
-        }
-        // Where git could take them all the same, it is the disk that cannot.
-        for path in &refused {
-            if repository.can_convert(path.as_bstr())? {
+            // Where git could take them all the same, it is the disk that cannot.
+            for path in &refused {
+                if repository.can_convert(path.as_bstr())? {
+                    return Err(error.into());
+                }
+            }
+            if refused.is_empty() {
                 return Err(error.into());
             }
+            repository.write_tree(index)?
         }
-        if refused.is_empty() {
-            return Err(error.into());
-        }
-    }
-    let tree_id = repository.write_tree(index)?;
+    };
     // Names that git does not allow are passed over without an error.
     for path in &updates.new {
         if !refused.contains(path) && !repository.has_path(tree_id, path.as_bstr())? {
