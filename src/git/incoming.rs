@@ -62,15 +62,16 @@ impl Incoming {
         ]
     }
 
-    /// Makes the new objects durable and moves them where they belong.
-    pub(crate) fn keep(self) -> Result<()> {
+    /// Makes the new objects durable, and the index that names them with them, and moves them where they belong.
+    pub(crate) fn keep(self, index: &Path) -> Result<()> {
         let broken = |source| Error::library("keep new objects", source);
         let files = self.files().map_err(broken)?;
         if files.is_empty() {
             return Ok(());
         }
         step("the sync of new objects")?;
-        let sources: Vec<PathBuf> = files.iter().map(|file| self.folder.join(file)).collect();
+        let written = files.iter().map(|file| self.folder.join(file));
+        let sources: Vec<PathBuf> = std::iter::once(index.to_owned()).chain(written).collect();
         sync(&sources).map_err(broken)?;
         let mode = std::fs::metadata(&self.objects).map_err(broken)?.mode() & 0o7777;
         let mut folders: Vec<PathBuf> = Vec::new();

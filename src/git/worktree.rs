@@ -84,7 +84,7 @@ impl Repository {
         let incoming = self.incoming()?;
         self.update_index(index, &ADD, paths, |call| call.setting("index.skipHash=true").incoming(&incoming))?;
         let tree_id = self.tree_by(self.program.call("write-tree").incoming(&incoming), index)?;
-        incoming.keep()?;
+        incoming.keep(index)?;
         Ok(tree_id)
     }
 
