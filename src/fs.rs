@@ -24,6 +24,9 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use steps::{Go, end, step};
 
+/// The start of the name of a file that is to replace another one; the process that makes it follows.
+const TEMPORARY: &str = ".autodev-";
+
 /// An operation of the file system that failed, with its path.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot {doing} {}: {source}", .path.display())]
@@ -123,16 +126,38 @@ pub(crate) fn replace_link(path: &Path, text: &[u8]) -> Result<()> {
 
 /// Replaces a file durably: readers see the old bytes or the new ones, also after a crash.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+    replace_with_mode(path, bytes, 0o600)
+}
+
+/// Replaces a file durably by one with these permission bits.
+pub(crate) fn replace_with_mode(path: &Path, bytes: &[u8], mode: u32) -> Result<()> {
     let go = counted("write", path)?;
     let folder = parent(path);
+    let prefix = format!("{TEMPORARY}{}-", std::process::id());
     let mut temporary =
-        tempfile::Builder::new().prefix(".autodev-").tempfile_in(folder).map_err(at("create a file in", folder))?;
+        tempfile::Builder::new().prefix(&prefix).tempfile_in(folder).map_err(at("create a file in", folder))?;
     temporary.write_all(part(bytes, go)).map_err(at("write", path))?;
     stop_if_torn(go);
+    if mode != 0o600 {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        temporary.as_file().set_permissions(permissions).map_err(at("set the mode of", path))?;
+    }
     temporary.as_file().sync_all().map_err(at("sync", path))?;
     counted("replace", path)?;
     temporary.persist(path).map_err(|failed| Error::new("replace", path, failed.error))?;
     sync_folder(folder)
+}
+
+/// Removes the temporary files in a folder whose makers are dead.
+pub(crate) fn remove_left_over(folder: &Path) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let maker = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY)?.split('-').next()?.parse().ok());
+        let Some(maker) = maker.and_then(rustix::process::Pid::from_raw) else { continue };
+        if rustix::process::test_kill_process(maker) == Err(rustix::io::Errno::SRCH) {
+            let _ = remove_file(&entry.path());
+        }
+    }
 }
 
 /// Makes a file that must not exist yet and writes `bytes`; for lock files of git's kind.

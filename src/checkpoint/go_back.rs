@@ -19,7 +19,7 @@ use crate::fs::Lock;
 use crate::git::{RefUpdate, Repository};
 use crate::state::{Checkpoint, IndexGoal, OperationKind, StateRecord};
 use crate::workspace::{
-    Begun, Captured, Change, Hold, Plan, Project, UserIndex, capture, hold, index_tree, plan, require_no_conflict,
+    Begun, Captured, Change, Hold, Keep, Plan, Project, UserIndex, capture, hold, index_tree, plan, require_no_conflict,
 };
 use gix::ObjectId;
 use gix::bstr::BString;
@@ -130,7 +130,7 @@ fn look<'a>(project: &'a Project, book: &Book<'_>, request: &Request) -> Result<
     let target_tree_id = repository.tree_of(found.commit_id)?;
     let target_tree_id =
         if whole { target_tree_id } else { select(repository, captured.tree_id, target_tree_id, &request.paths)? };
-    let plan = plan(repository, &captured, &scope, target_tree_id)?;
+    let plan = plan(repository, &captured, &scope, target_tree_id, Keep::TrackedToo)?;
     let staged_tree_id = index_tree(repository, project.state(), &captured)?;
     Ok(Look { project, repository, found, tip, captured, plan, staged_tree_id, whole })
 }
@@ -200,6 +200,10 @@ impl Look<'_> {
         let removed = self.plan.steps.iter().filter(|step| step.change.after().is_none()).count();
         let written = self.plan.steps.len() - removed;
         let mut notes = vec![format!("{} written, {} removed", files(written), files(removed))];
+        for path in &self.plan.kept {
+            let path = crate::workspace::show(path);
+            notes.push(format!("{path} stays on disk: the checkpoint's rules ignore it, or it looks like a secret"));
+        }
         for path in &self.plan.in_the_way {
             let path = crate::workspace::show(path);
             notes.push(format!(

@@ -72,7 +72,7 @@ pub(crate) fn make(project: &Project, request: &NewCheckpoint, clean: Clean) -> 
     let commit_id = repository.write_commit(captured.tree_id, &parents, &message, project.signature())?;
     let checkpoint = entry(project, &mut book, request, &captured, commit_id)?;
     let hold = hold_before(project, &mut book, &captured, commit_id)?;
-    let moves = vec![RefUpdate::head(captured.head.commit_id(), commit_id)];
+    let moves = vec![RefUpdate::head(&captured.head, commit_id)];
     let what = format!("checkpoint {}", checkpoint.id);
     let change = Change {
         plan: Plan::of_nothing(&captured),

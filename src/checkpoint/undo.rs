@@ -10,7 +10,7 @@ use super::make::{operation, refuse_operation};
 use crate::git::{Expect, Head, RefUpdate, Repository, Target};
 use crate::state::{Held, IndexGoal, OperationKind, OperationRecord};
 use crate::workspace::{
-    Captured, Change, Plan, Project, UserIndex, capture, held_raw, hold, operations, plan, require_no_conflict,
+    Captured, Change, Keep, Plan, Project, UserIndex, capture, held_raw, hold, operations, plan, require_no_conflict,
 };
 use gix::ObjectId;
 use gix::bstr::BString;
@@ -66,7 +66,7 @@ pub(crate) fn step(project: &Project, step: Step, agree: &mut dyn FnMut(&str) ->
     require_no_conflict(&captured)?;
     let tree_id =
         id_of(of.held.work.as_ref()).map_or_else(|| Ok(repository.empty_tree()), |id| tree(repository, id))?;
-    let plan = plan(repository, &captured, &project.scope(), tree_id)?;
+    let plan = plan(repository, &captured, &project.scope(), tree_id, Keep::Untracked)?;
     let what = if of.what.is_empty() { format!("operation {}", of.n) } else { of.what.clone() };
     let aside = set_aside(repository, &captured, &of, &plan, step)?;
     if !agree(&aside) {
@@ -177,6 +177,7 @@ fn moves(
         wanted.push((branch.clone(), before));
     }
     let (mut moves, mut tips) = (Vec::new(), Vec::new());
+    let switch = switch(captured, of, before);
     for (name, to) in wanted {
         let now = repository.try_find_ref(&name)?;
         if now == to {
@@ -190,11 +191,10 @@ fn moves(
         }
         tips.extend(now.filter(|tip| Some(*tip) != captured.head.commit_id()));
         let expect = now.map_or(Expect::Absent, |id| Expect::Value(Target::Commit(id)));
-        let through = captured.head.branch() == Some(name.as_str());
-        let name = if through { "HEAD".to_owned() } else { name };
+        let through = switch.is_none() && captured.head.branch() == Some(name.as_str());
         moves.push(RefUpdate { name, to: to.map(Target::Commit), expect, through });
     }
-    moves.extend(switch(captured, of, before));
+    moves.extend(switch);
     Ok((moves, tips))
 }
 

@@ -32,6 +32,7 @@ pub(crate) struct WaitingLock {
 pub(crate) struct IndexLock {
     index: PathBuf,
     lock: PathBuf,
+    identity: FileIdentity,
     held: bool,
 }
 
@@ -46,16 +47,11 @@ impl Repository {
         Ok(WaitingLock { index, lock, file, identity })
     }
 
-    /// Takes the lock of the user's index.
-    pub(crate) fn lock_index(&self) -> Result<IndexLock> {
-        self.prepare_index_lock()?.take()
-    }
-
     /// Takes over the lock that a process of ours left, if it is the one with this identity.
     pub(crate) fn adopt_index_lock(&self, identity: FileIdentity) -> Option<IndexLock> {
         let index = self.index_path();
         let lock = index.with_extension("lock");
-        (FileIdentity::of(&lock) == Some(identity)).then_some(IndexLock { index, lock, held: true })
+        (FileIdentity::of(&lock) == Some(identity)).then_some(IndexLock { index, lock, identity, held: true })
     }
 
     /// Removes the file that was to become a lock and did not.
@@ -71,8 +67,10 @@ impl WaitingLock {
         loop {
             match fs::link(&self.file, &self.lock) {
                 Ok(()) => {
+                    let (index, lock, identity) = (self.index.clone(), self.lock.clone(), self.identity);
+                    let taken = IndexLock { index, lock, identity, held: true };
                     fs::remove_file(&self.file)?;
-                    return Ok(IndexLock { index: self.index.clone(), lock: self.lock.clone(), held: true });
+                    return Ok(taken);
                 }
                 Err(error) if !error.is_already_there() => return Err(error.into()),
                 Err(_) if start.elapsed() >= PATIENCE => {
@@ -106,16 +104,17 @@ impl IndexLock {
     }
 
     /// Makes what was prepared the user's index, and gives the lock back with it.
-    pub(crate) fn publish(mut self) -> Result<()> {
-        fs::rename(&self.lock, &self.index)?;
-        self.held = false;
-        Ok(())
+    ///
+    /// A failure may come after the index was replaced; what stands there then has the lock's identity.
+    pub(crate) fn publish(self) -> Result<()> {
+        Ok(fs::rename(&self.lock, &self.index)?)
     }
 }
 
 impl Drop for IndexLock {
     fn drop(&mut self) {
-        if self.held {
+        // Where it was published, or taken away by somebody, the next lock there is not ours.
+        if self.held && FileIdentity::of(&self.lock) == Some(self.identity) {
             let _ = fs::remove_file(&self.lock);
         }
     }

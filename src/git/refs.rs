@@ -9,6 +9,10 @@ use crate::fs;
 use gix::ObjectId;
 use gix::refs::transaction::{Change, LogChange, PreviousValue, RefEdit, RefLog};
 use gix::refs::{FullName, Target as GixTarget};
+use std::time::Duration;
+
+/// How long a git command of the user's may hold a ref before ours gives up.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Where HEAD is. Names of branches are full: `refs/heads/…`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +68,7 @@ pub(crate) struct RefUpdate {
     pub(crate) to: Option<Target>,
     /// What it must be now.
     pub(crate) expect: Expect,
-    /// Whether the ref that it leads to is moved in its place (and both get their log): for HEAD.
+    /// Whether it must be the branch that HEAD is on; HEAD gets the move into its log then.
     pub(crate) through: bool,
 }
 
@@ -84,9 +88,10 @@ impl RefUpdate {
         Self { name: self.name.clone(), to, expect, through: self.through }
     }
 
-    /// Moves HEAD, by way of the branch it is on, from one commit (or from nowhere) to another.
-    pub(crate) fn head(from: Option<ObjectId>, to: ObjectId) -> Self {
-        Self { through: true, ..Self::moved("HEAD", from, to) }
+    /// Moves HEAD to a commit, by way of the branch it is on (and stays on) where it is on one.
+    pub(crate) fn head(head: &Head, to: ObjectId) -> Self {
+        let name = head.branch().unwrap_or("HEAD");
+        Self { through: head.branch().is_some(), ..Self::moved(name, head.commit_id(), to) }
     }
 
     /// Moves a ref from one commit (or from nowhere) to another.
@@ -171,21 +176,29 @@ impl Repository {
     }
 
     /// Moves all refs of the set, or none where one is not as expected.
+    ///
+    /// A failure after the first has moved (or before all are synced) may leave the set between; each ref is at
+    /// one of its two ends then, and whoever asked moves back those that moved.
     pub(crate) fn update_refs(&self, updates: &[RefUpdate], message: &str, signature: Signature) -> Result<()> {
         super::program::step("the move of a ref")?;
-        let edits = updates.iter().map(|update| to_edit(update, message)).collect::<Result<Vec<_>>>()?;
+        let edits = updates.iter().map(|update| to_edits(update, message)).collect::<Result<Vec<_>>>()?.concat();
         let signature = signature.to_gix();
         let mut buffer = gix::date::parse::TimeBuf::default();
-        if let Err(source) = self.gix.edit_references_as(edits, Some(signature.to_ref(&mut buffer))) {
-            return Err(self.explain(updates, source)?);
-        }
-        for update in updates {
-            self.sync_ref(&update.name)?;
-            if let (true, Some(branch)) = (update.through, self.head()?.branch()) {
-                self.sync_ref(branch)?;
+        let patience = gix::lock::acquire::Fail::AfterDurationWithBackoff(PATIENCE);
+        let prepared = match self.gix.refs.transaction().prepare(edits, patience, patience) {
+            Ok(prepared) => prepared,
+            Err(source) => return Err(self.explain(updates, source)?),
+        };
+        // HEAD is locked now: what it leads to is what moves, and must be what was asked for.
+        for update in updates.iter().filter(|update| update.through) {
+            if self.head()?.branch() != Some(update.name.as_str()) {
+                return Err(Error::RefMoved { name: "HEAD".to_owned() });
             }
         }
-        Ok(())
+        if let Err(source) = prepared.commit(Some(signature.to_ref(&mut buffer))) {
+            return Err(Error::library("move a ref", source));
+        }
+        updates.iter().try_for_each(|update| self.sync_ref(&update.name))
     }
 
     /// Finds out whether a failed set failed because somebody moved one of its refs.
@@ -224,7 +237,7 @@ fn full_name(name: &str) -> Result<FullName> {
     FullName::try_from(name).map_err(|source| Error::library(format!("use the ref name {name}"), source))
 }
 
-fn to_edit(update: &RefUpdate, message: &str) -> Result<RefEdit> {
+fn to_edits(update: &RefUpdate, message: &str) -> Result<Vec<RefEdit>> {
     let target = |target: &Target| -> Result<GixTarget> {
         Ok(match target {
             Target::Commit(id) => GixTarget::Object(*id),
@@ -235,13 +248,36 @@ fn to_edit(update: &RefUpdate, message: &str) -> Result<RefEdit> {
         Expect::Absent => PreviousValue::MustNotExist,
         Expect::Value(value) => PreviousValue::MustExistAndMatch(target(value)?),
     };
-    let change = match &update.to {
-        Some(value) => Change::Update {
-            log: LogChange { mode: RefLog::AndReference, force_create_reflog: false, message: message.into() },
-            expected,
-            new: target(value)?,
-        },
-        None => Change::Delete { expected, log: RefLog::AndReference },
-    };
-    Ok(RefEdit { change, name: full_name(&update.name)?, deref: update.through })
+    let log =
+        |message: &str| LogChange { mode: RefLog::AndReference, force_create_reflog: false, message: message.into() };
+    let head = || full_name("HEAD");
+    Ok(match (&update.to, update.through) {
+        // By way of HEAD, so that both get their log.
+        (Some(value), true) => {
+            vec![RefEdit {
+                change: Change::Update { log: log(message), expected, new: target(value)? },
+                name: head()?,
+                deref: true,
+            }]
+        }
+        // HEAD is written as it is, so that it is locked while its branch goes.
+        (None, true) => {
+            let stays = GixTarget::Symbolic(full_name(&update.name)?);
+            let kept = PreviousValue::MustExistAndMatch(stays.clone());
+            let guard = Change::Update { log: log(message), expected: kept, new: stays };
+            let delete = Change::Delete { expected, log: RefLog::AndReference };
+            vec![
+                RefEdit { change: guard, name: head()?, deref: false },
+                RefEdit { change: delete, name: full_name(&update.name)?, deref: false },
+            ]
+        }
+        (Some(value), false) => {
+            let change = Change::Update { log: log(message), expected, new: target(value)? };
+            vec![RefEdit { change, name: full_name(&update.name)?, deref: false }]
+        }
+        (None, false) => {
+            let change = Change::Delete { expected, log: RefLog::AndReference };
+            vec![RefEdit { change, name: full_name(&update.name)?, deref: false }]
+        }
+    })
 }

@@ -25,6 +25,12 @@ pub(crate) struct Intent {
     /// The `index.lock` that was made for it; that one is ours, any other is the user's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) lock: Option<FileIdentity>,
+    /// Locks that came before it; one of them may have become the index.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) earlier_locks: Vec<FileIdentity>,
+    /// Whether it is being taken back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) back: bool,
     /// The refs that hold what is replaced; while there is no `change`, nothing else was touched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) holding: Vec<RefRecord>,
@@ -98,7 +104,7 @@ pub(crate) struct RefRecord {
     /// Its value after.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) to: Option<String>,
-    /// Whether the branch behind HEAD moves in its place.
+    /// Whether it is the branch that HEAD is on, and has to be.
     #[serde(default)]
     pub(crate) through: bool,
 }
@@ -120,7 +126,8 @@ pub(crate) struct RawRecord {
 impl Intent {
     /// Begins an intent that has touched nothing yet.
     pub(crate) fn begin(what: impl Into<String>, time: DateTime<Utc>) -> Self {
-        Self { version: VERSION, what: what.into(), time, lock: None, holding: Vec::new(), change: None }
+        let (what, earlier_locks, holding) = (what.into(), Vec::new(), Vec::new());
+        Self { version: VERSION, what, time, lock: None, earlier_locks, back: false, holding, change: None }
     }
 
     /// Reads the intent, or returns `None` where no change is in progress.
@@ -133,6 +140,11 @@ impl Intent {
             return Err(Error::Newer { path, found: intent.version, known: VERSION });
         }
         Ok(Some(intent))
+    }
+
+    /// Tells whether a file was made by this change as the lock of the index, or as what the index became.
+    pub(crate) fn made(&self, file: Option<FileIdentity>) -> bool {
+        file.is_some() && (file == self.lock || self.earlier_locks.iter().any(|earlier| Some(*earlier) == file))
     }
 
     /// Replaces the intent on disk; it is durable when this returns.

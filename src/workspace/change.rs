@@ -94,7 +94,7 @@ impl Begun<'_> {
             bring_over(project, captured, &change.plan, &change.hold.raw, &change.raw_after, Trust::HeldBytes);
         let (next, mut swap) = match brought {
             Ok(brought) => brought,
-            Err(error) => return Err(give_back(project, change, None, &self.intent, &error)),
+            Err(error) => return give_back(project, change, None, &mut self.intent, &error),
         };
         match self.forward(captured, change, &next, lock) {
             Ok(mut notes) => {
@@ -105,7 +105,7 @@ impl Begun<'_> {
                 notes.splice(0..0, std::mem::take(&mut self.notes));
                 Ok(notes)
             }
-            Err(error) => Err(give_back(project, change, Some(&mut swap), &self.intent, &error)),
+            Err(error) => give_back(project, change, Some(&mut swap), &mut self.intent, &error),
         }
     }
 
@@ -130,9 +130,19 @@ impl Begun<'_> {
         } else {
             move_refs()?;
         }
-        notes.extend(write_down(project, record)?);
+        super::records::enter(project.state(), &record.entries, record.operation.as_ref())?;
+        notes.extend(tell(project, record));
         Ok(notes)
     }
+}
+
+/// Ends a change that is done: what fails now does not undo it, and is noted.
+pub(super) fn finish(project: &Project, record: &ChangeRecord) -> Vec<String> {
+    let mut notes = tell(project, record);
+    if let Err(error) = Intent::remove(project.state()) {
+        notes.push(format!("the record of the change is still there ({error}); the next command removes it"));
+    }
+    notes
 }
 
 /// Keeps the user's index as it is before the change, for giving it back.
@@ -219,18 +229,15 @@ fn keep_ours(repository: &Repository, captured: &Captured, index: &ScratchIndex)
     Ok(repository.set_in_index(index.path(), &wanted)?)
 }
 
-/// Writes the change into ledger, operations, events, state and memory, each once.
-///
-/// The ledger and the operation belong to the change; what is only told about it may fail, and is noted.
-pub(super) fn write_down(project: &Project, record: &ChangeRecord) -> Result<Vec<String>> {
-    super::records::enter(project.state(), &record.entries, record.operation.as_ref())?;
+/// Tells of the change in events, state and memory; that may fail, and is noted.
+pub(super) fn tell(project: &Project, record: &ChangeRecord) -> Vec<String> {
     let told = [
         project.event(&record.event, record.fields.clone()).map(drop),
         if record.rests { project.rest() } else { Ok(()) },
         record.memory.as_deref().map_or(Ok(()), |line| project.remember_line(line)),
     ];
     let failed = told.into_iter().filter_map(Result::err);
-    Ok(failed.map(|error| format!("not everything could be written down: {error}")).collect())
+    failed.map(|error| format!("not everything could be written down: {error}")).collect()
 }
 
 /// Reads an id as it stands in an intent.

@@ -3,51 +3,70 @@
 //! Where this works, the project is as it was before the change. Where it does not, the intent stays, and the
 //! error says what is where.
 
-use super::change::Change;
+use super::change::{Change, finish};
 use super::error::{Error, Result};
 use super::project::Project;
+use super::records::is_complete;
 use super::refs::{Way, move_all, take_back};
 use super::swap::{Swap, discard_leftovers};
 use crate::fs::FileIdentity;
+use crate::git::IndexLock;
 use crate::state::{BEFORE, ChangeRecord, Intent};
 
-/// Gives everything back; the error says whether that worked.
+/// Gives everything back after a failure; the error says whether that worked. Where everything that says that
+/// the change is done is written down already, it is done, and the failure is noted.
 pub(super) fn give_back(
     project: &Project,
     change: &Change,
     swap: Option<&mut Swap>,
-    intent: &Intent,
+    intent: &mut Intent,
     reason: &Error,
-) -> Error {
+) -> Result<Vec<String>> {
     let held = format!("{}u/{}", project.ref_prefix(), change.hold.number);
     if let Error::NotPutBack { reason, path } = reason {
         // What was moved aside stays there for the next command.
-        return Error::NotGivenBack { reason: reason.clone(), second: super::error::show(path), held };
+        return Err(Error::NotGivenBack { reason: reason.clone(), second: super::error::show(path), held });
     }
     let reason = reason.to_string();
-    match try_give_back(project, swap, intent) {
+    let record = intent.change.clone().ok_or(Error::NoIntent)?;
+    if is_complete(project.state(), &record).unwrap_or(false) {
+        let mut notes = vec![format!("done, but it may not outlast a power failure: {reason}")];
+        discard_leftovers(project)?;
+        notes.extend(finish(project, &record));
+        return Ok(notes);
+    }
+    // Whoever has to go on with this goes back as well. On a full disk that cannot be said, and need not be.
+    intent.back = true;
+    let _ = intent.save(project.state());
+    Err(match try_give_back(project, swap, intent, &record) {
         Ok(()) => Error::GivenBack { reason },
         Err(second) => Error::NotGivenBack { reason, second: second.to_string(), held },
-    }
+    })
 }
 
-fn try_give_back(project: &Project, swap: Option<&mut Swap>, intent: &Intent) -> Result<()> {
-    let repository = project.repository()?;
+fn try_give_back(project: &Project, swap: Option<&mut Swap>, intent: &mut Intent, record: &ChangeRecord) -> Result<()> {
     if let Some(swap) = swap {
-        swap.put_back(repository)?;
+        swap.put_back(project.repository()?)?;
     }
-    let record = intent.change.as_ref().ok_or(Error::NoIntent)?;
     discard_leftovers(project)?;
     give_git_back(project, intent, record)
 }
 
+/// Takes the index's lock anew, with its identity in the intent first.
+pub(super) fn take_new_lock(project: &Project, intent: &mut Intent) -> Result<IndexLock> {
+    let waiting = project.repository()?.prepare_index_lock()?;
+    intent.earlier_locks.extend(intent.lock);
+    intent.lock = Some(waiting.identity);
+    intent.save(project.state())?;
+    Ok(waiting.take()?)
+}
+
 /// Moves refs back, puts the index of before in place, takes entries out, and lets go what holds.
-pub(super) fn give_git_back(project: &Project, intent: &Intent, record: &ChangeRecord) -> Result<()> {
+pub(super) fn give_git_back(project: &Project, intent: &mut Intent, record: &ChangeRecord) -> Result<()> {
     let (repository, state, signature) = (project.repository()?, project.state(), project.signature());
     move_all(repository, &record.moves, Way::Back, "autodev: given back", signature)?;
-    let index = FileIdentity::of(&repository.index_path());
-    if intent.lock.is_some() && index == intent.lock {
-        let lock = repository.lock_index()?;
+    if intent.made(FileIdentity::of(&repository.index_path())) {
+        let lock = take_new_lock(project, intent)?;
         let before = state.file(BEFORE);
         if before.exists() {
             lock.prepare(&before)?;

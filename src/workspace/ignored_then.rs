@@ -6,6 +6,7 @@
 
 use super::capture::Captured;
 use super::error::Result;
+use super::plan::Keep;
 use super::scope::Scope;
 use crate::git::{Repository, TreeChange};
 use gix::ObjectId;
@@ -22,8 +23,13 @@ pub(super) fn ignored_then(
     scope: &Scope<'_>,
     to: ObjectId,
     steps: &[TreeChange],
+    keep: Keep,
 ) -> Result<Vec<BString>> {
+    if keep == Keep::Nothing {
+        return Ok(Vec::new());
+    }
     let new = || steps.iter().filter(|step| step.change.after().is_some()).map(|step| &step.path);
+    let tracked = |path: &BString| captured.user_index.as_ref().is_some_and(|index| index.contains(path.as_bstr()));
     // Where the target has a file in place of a folder, or the other way round, there is no room to stay.
     let files: HashSet<&[u8]> = new().map(|path| path.as_slice()).collect();
     let folders: HashSet<&[u8]> = new().flat_map(folders_above).collect();
@@ -31,8 +37,10 @@ pub(super) fn ignored_then(
         !folders.contains(path.as_slice()) && !folders_above(path).any(|folder| files.contains(folder))
     };
     let deleted = steps.iter().filter(|step| step.change.after().is_none()).map(|step| &step.path);
-    let (mut kept, candidates): (Vec<BString>, Vec<BString>) =
-        deleted.filter(|path| has_room(path)).cloned().partition(|path| scope.looks_secret(path.as_bstr()));
+    let (mut kept, candidates): (Vec<BString>, Vec<BString>) = deleted
+        .filter(|path| (keep == Keep::TrackedToo || !tracked(path)) && has_room(path))
+        .cloned()
+        .partition(|path| scope.looks_secret(path.as_bstr()));
     if candidates.is_empty() {
         return Ok(kept);
     }

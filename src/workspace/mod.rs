@@ -32,7 +32,7 @@ pub(crate) use capture::{Captured, capture};
 pub(crate) use change::Change;
 pub(crate) use error::{Error, show};
 pub(crate) use hold::{Hold, has_marks, hold, index_tree, require_no_conflict};
-pub(crate) use plan::{Plan, plan};
+pub(crate) use plan::{Keep, Plan, plan};
 pub use project::Project;
 pub(crate) use raw::held_raw;
 pub(crate) use records::operations;

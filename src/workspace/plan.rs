@@ -41,12 +41,29 @@ impl Plan {
     }
 }
 
+/// Which files stay on disk although the target does not have them, because its rules ignore them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// None: what is to go was decided before.
+    Nothing,
+    /// Untracked ones: what is tracked was put there by a change that is undone exactly.
+    Untracked,
+    /// Tracked ones too: an agent may have added what was the user's.
+    TrackedToo,
+}
+
 /// Plans the way to `target`; refuses where something unheld is in the way.
-pub(crate) fn plan(repository: &Repository, captured: &Captured, scope: &Scope<'_>, target: ObjectId) -> Result<Plan> {
+pub(crate) fn plan(
+    repository: &Repository,
+    captured: &Captured,
+    scope: &Scope<'_>,
+    target: ObjectId,
+    keep: Keep,
+) -> Result<Plan> {
     let mut from = captured.tree_id;
     let to = repository.with_root_entry_of(target, OURS, from)?;
     let mut steps = repository.changes(from, to)?;
-    let kept = super::ignored_then::ignored_then(repository, captured, scope, to, &steps)?;
+    let kept = super::ignored_then::ignored_then(repository, captured, scope, to, &steps, keep)?;
     if !kept.is_empty() {
         from = repository.with_paths(from, &kept.iter().map(|path| (path.clone(), None)).collect::<Vec<_>>())?;
         let kept: HashSet<&BString> = kept.iter().collect();

@@ -158,8 +158,7 @@ impl Project {
 pub(super) fn write_visible(path: &Path, bytes: &[u8]) -> Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = std::fs::metadata(path).map_or(0o644, |metadata| metadata.permissions().mode() & 0o777);
-    fs::replace(path, bytes)?;
-    Ok(fs::set_mode(path, mode)?)
+    Ok(fs::replace_with_mode(path, bytes, mode)?)
 }
 
 fn refuse_root(root: &Path, home: Option<&Path>) -> error::Result<()> {

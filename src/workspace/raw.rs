@@ -112,6 +112,12 @@ pub(crate) fn held_raw(repository: &Repository, commit_id: ObjectId) -> Result<V
 pub(super) fn is_as_held(repository: &Repository, file: &RawFile) -> bool {
     let there = look_at(repository.root(), file.path.as_bstr());
     there.is_some_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o7777 == file.mode)
+        && has_bytes_of(repository, file)
+}
+
+/// Tells whether a file is there with the bytes that are held, whatever its mode.
+pub(super) fn has_bytes_of(repository: &Repository, file: &RawFile) -> bool {
+    look_at(repository.root(), file.path.as_bstr()).is_some_and(|metadata| metadata.is_file())
         && crate::fs::read(&on_disk(repository.root(), file.path.as_bstr()))
             .is_ok_and(|bytes| repository.hash_blob(&bytes).is_ok_and(|id| id == file.blob_id))
 }

@@ -1,7 +1,7 @@
 //! Ledger and operations of a change: entering them once, and taking entries out again.
 
 use super::error::Result;
-use crate::state::{Checkpoint, Ledger, OperationRecord, StateFolder, journal};
+use crate::state::{ChangeRecord, Checkpoint, Ledger, OperationRecord, StateFolder, journal};
 
 /// The file with one line for each operation.
 pub(crate) const OPERATIONS: &str = "operations.jsonl";
@@ -28,9 +28,17 @@ pub(super) fn enter(state: &StateFolder, entries: &[Checkpoint], operation: Opti
     Ok(())
 }
 
-/// Tells whether an operation is written down, so that its change is complete.
-pub(super) fn is_entered(state: &StateFolder, operation: &OperationRecord) -> Result<bool> {
+fn is_entered(state: &StateFolder, operation: &OperationRecord) -> Result<bool> {
     Ok(operations(state)?.iter().any(|there| there.n == operation.n))
+}
+
+/// Tells whether everything that says that a change is done is written down.
+pub(super) fn is_complete(state: &StateFolder, record: &ChangeRecord) -> Result<bool> {
+    if let Some(operation) = &record.operation {
+        return is_entered(state, operation);
+    }
+    let ledger = Ledger::load(state)?;
+    Ok(record.entries.iter().all(|entry| ledger.checkpoints.iter().any(|there| there.id == entry.id)))
 }
 
 /// Takes entries out of the ledger again.

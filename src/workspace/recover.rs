@@ -6,14 +6,15 @@
 
 use super::apply::{Trust, bring_over};
 use super::capture::{Captured, capture};
-use super::change::{Stands, object_id, settle_index, write_down};
+use super::change::{Stands, object_id, settle_index, tell};
 use super::error::{Error, Result, show};
-use super::give_back::give_git_back;
-use super::plan::{Plan, plan};
+use super::give_back::{give_git_back, take_new_lock};
+use super::plan::{Keep, Plan, plan};
 use super::project::Project;
-use super::raw::{RawFile, is_as_held, read_raw};
-use super::records::is_entered;
+use super::raw::{RawFile, has_bytes_of, is_as_held, read_raw};
+use super::records::{enter, is_complete};
 use super::refs::{Way, move_all, require_at_an_end, take_back};
+use super::scope::{OURS, look_at, on_disk};
 use super::scratch::ScratchIndex;
 use super::swap::{Swap, discard_leftovers, settle_leftovers};
 use crate::fs::FileIdentity;
@@ -22,7 +23,8 @@ use crate::state::{ChangeRecord, Intent, RawRecord};
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 
 /// Which end a change that was cut off is brought to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,21 +50,22 @@ pub(super) fn recover(project: &Project, wish: Option<Direction>) -> Result<Opti
         Intent::remove(project.state())?;
         return Ok(Some(format!("{} was cut off before it changed anything", intent.what)));
     };
-    if let Some(operation) = &record.operation
-        && is_entered(project.state(), operation)?
-    {
+    remove_left_over(project, &record);
+    if is_complete(project.state(), &record)? {
         drop(lock);
         discard_leftovers(project)?;
-        write_down(project, &record)?;
+        tell(project, &record);
         Intent::remove(project.state())?;
         return Ok(Some(format!("{} was cut off at its very end and is complete", intent.what)));
     }
     require_at_an_end(repository, &record.moves)?;
     settle_leftovers(project)?;
-    let captured = capture(repository, project.state(), &project.scope())?;
+    let mut captured = capture(repository, project.state(), &project.scope())?;
+    see_ignored(repository, &mut captured, &record)?;
     let mixed = Mixed::look(repository, &captured, &record)?;
     let direction = match (wish, mixed.edited.is_empty()) {
         (Some(direction), _) => direction,
+        (None, true) if intent.back => Direction::Back,
         (None, true) => Direction::Forward,
         (None, false) => {
             // The lock stays where it is: whoever decides takes it over.
@@ -72,14 +75,45 @@ pub(super) fn recover(project: &Project, wish: Option<Direction>) -> Result<Opti
             return Err(Error::Undecided { what: intent.what, paths: mixed.edited });
         }
     };
+    if intent.back != (direction == Direction::Back) {
+        intent.back = direction == Direction::Back;
+        intent.save(project.state())?;
+    }
     match direction {
         Direction::Forward => forward(project, &captured, &mixed, &mut intent, &record, lock)?,
-        Direction::Back => back(project, &captured, &mixed, &intent, &record, lock)?,
+        Direction::Back => back(project, &captured, &mixed, &mut intent, &record, lock)?,
     }
     let done = if direction == Direction::Forward { "completed" } else { "taken back" };
     let edited = mixed.edited.iter().map(show).collect::<Vec<_>>().join(", ");
     let left = if edited.is_empty() { String::new() } else { format!("; edited since and left as it is: {edited}") };
     Ok(Some(format!("{} was cut off and has been {done}{left}", intent.what)))
+}
+
+/// Removes files that were to become others when the process that wrote them ended.
+fn remove_left_over(project: &Project, record: &ChangeRecord) {
+    let raw = record.raw_before.iter().chain(&record.raw_after);
+    let mut folders: BTreeSet<PathBuf> = BTreeSet::from([project.root().join(OURS)]);
+    folders.extend(raw.filter_map(|file| on_disk(project.root(), file.path.0.as_bstr()).parent().map(Path::to_owned)));
+    for folder in &folders {
+        crate::fs::remove_left_over(folder);
+    }
+}
+
+/// Lets a capture see files of the change that the ignore rules leave out: they may be as before or as after too.
+fn see_ignored(repository: &Repository, captured: &mut Captured, record: &ChangeRecord) -> Result<()> {
+    let mut there = Vec::new();
+    for TreeChange { path, .. } in repository.changes(object_id(&record.from)?, object_id(&record.to)?)? {
+        let stands = look_at(repository.root(), path.as_bstr()).is_some_and(|metadata| !metadata.is_dir());
+        if stands && !repository.has_path(captured.tree_id, path.as_bstr())? {
+            there.push(path);
+        }
+    }
+    if !there.is_empty() {
+        repository.add_to_index(captured.index.path(), &there)?;
+        let tree_id = repository.write_tree(captured.index.path())?;
+        captured.tree_id = repository.with_root_entry_of(tree_id, OURS, captured.head_tree_id)?;
+    }
+    Ok(())
 }
 
 /// A work tree between before and after.
@@ -98,15 +132,13 @@ impl Mixed {
             .into_iter()
             .map(|step| (step.path, step.change.after()))
             .collect();
-        let raw: Vec<RawFile> = record.raw_before.iter().map(RawFile::from_record).collect::<Result<_>>()?;
-        let ignored = |path: &BString| record.in_the_way.iter().any(|there| there.0 == *path);
+        let raw = record.raw_before.iter().chain(&record.raw_after);
+        let raw: Vec<RawFile> = raw.map(RawFile::from_record).collect::<Result<_>>()?;
         let mut edited = Vec::new();
         for TreeChange { path, change } in &steps {
             let entry = now.get(path).copied().unwrap_or_else(|| change.before());
-            let known = entry == change.before() || entry == change.after();
-            let there = super::scope::look_at(repository.root(), path.as_bstr()).is_some();
-            let own = ignored(path) && entry.is_none() && there;
-            if !known || (own && !raw.iter().any(|file| file.path == *path && is_as_held(repository, file))) {
+            let at_an_end = entry == change.before() || entry == change.after();
+            if !at_an_end && !raw.iter().any(|file| file.path == *path && has_bytes_of(repository, file)) {
                 edited.push(path.clone());
             }
         }
@@ -136,11 +168,21 @@ impl Mixed {
     }
 
     /// The tree that is there now, with the plan's paths at one of their ends.
-    fn target(&self, repository: &Repository, captured: &Captured, direction: Direction) -> Result<ObjectId> {
+    ///
+    /// A file that has the bytes that are held for that end already stays as it is.
+    fn target(
+        &self,
+        repository: &Repository,
+        captured: &Captured,
+        direction: Direction,
+        given: &[RawRecord],
+    ) -> Result<ObjectId> {
+        let given: Vec<RawFile> = given.iter().map(RawFile::from_record).collect::<Result<_>>()?;
+        let there = |path: &BString| given.iter().any(|file| file.path == *path && is_as_held(repository, file));
         let entries: Vec<(BString, Entry)> = self
             .steps
             .iter()
-            .filter(|step| !self.edited.contains(&step.path))
+            .filter(|step| !self.edited.contains(&step.path) && !there(&step.path))
             .map(|step| {
                 let entry = if direction == Direction::Forward { step.change.after() } else { step.change.before() };
                 (step.path.clone(), entry)
@@ -159,8 +201,8 @@ fn forward(
     lock: Option<IndexLock>,
 ) -> Result<()> {
     let repository = project.repository()?;
-    let target = mixed.target(repository, captured, Direction::Forward)?;
-    let plan = plan(repository, captured, &project.scope(), target)?;
+    let target = mixed.target(repository, captured, Direction::Forward, &record.raw_after)?;
+    let plan = plan(repository, captured, &project.scope(), target, Keep::Nothing)?;
     let (next, swap) = mixed.bring_over(project, captured, &plan, &record.raw_before, &record.raw_after)?;
     swap.finish()?;
     next.remember()?;
@@ -168,7 +210,7 @@ fn forward(
     let message = format!("autodev: {}", intent.what);
     let refs = || move_all(repository, &record.moves, Way::Forward, &message, project.signature());
     // An index that is neither the one of before nor ours was changed by the user since, and is left alone.
-    if intent.lock.is_some() && index == record.index_before && index != intent.lock {
+    if intent.lock.is_some() && (index == record.index_before || intent.made(index)) {
         let lock = match lock {
             Some(lock) => lock,
             None => take_new_lock(project, intent)?,
@@ -181,29 +223,22 @@ fn forward(
         drop(lock);
         refs()?;
     }
-    write_down(project, record)?;
+    enter(project.state(), &record.entries, record.operation.as_ref())?;
+    tell(project, record);
     Ok(Intent::remove(project.state())?)
-}
-
-/// Takes the index's lock anew, with its identity in the intent first.
-fn take_new_lock(project: &Project, intent: &mut Intent) -> Result<IndexLock> {
-    let waiting = project.repository()?.prepare_index_lock()?;
-    intent.lock = Some(waiting.identity);
-    intent.save(project.state())?;
-    Ok(waiting.take()?)
 }
 
 fn back(
     project: &Project,
     captured: &Captured,
     mixed: &Mixed,
-    intent: &Intent,
+    intent: &mut Intent,
     record: &ChangeRecord,
     lock: Option<IndexLock>,
 ) -> Result<()> {
     let repository = project.repository()?;
-    let target = mixed.target(repository, captured, Direction::Back)?;
-    let plan = plan(repository, captured, &project.scope(), target)?;
+    let target = mixed.target(repository, captured, Direction::Back, &record.raw_before)?;
+    let plan = plan(repository, captured, &project.scope(), target, Keep::Nothing)?;
     let (next, swap) = mixed.bring_over(project, captured, &plan, &record.raw_after, &record.raw_before)?;
     swap.finish()?;
     next.remember()?;

@@ -53,9 +53,9 @@ fn now(repository: &Repository, record: &RefRecord) -> Result<Option<String>> {
     if record.name != "HEAD" {
         return Ok(repository.try_find_ref(&record.name)?.map(|id| id.to_string()));
     }
-    Ok(match (repository.head()?, record.through) {
-        (Head::Branch { name, .. }, false) => Some(format!("ref: {name}")),
-        (head, _) => head.commit_id().map(|id| id.to_string()),
+    Ok(match repository.head()? {
+        Head::Branch { name, .. } => Some(format!("ref: {name}")),
+        Head::Detached { commit_id } => Some(commit_id.to_string()),
     })
 }
 

@@ -99,6 +99,7 @@ impl Drop for ScratchIndex {
 
 /// Removes what dead processes left; called under the project's lock, so nobody else works with them.
 fn clear(state: &StateFolder) {
+    fs::remove_left_over(state.path());
     for entry in std::fs::read_dir(state.path()).into_iter().flatten().flatten() {
         let left_over = entry.file_name().to_str().is_some_and(|name| name.starts_with("index."));
         if left_over {

@@ -1,168 +1,267 @@
-//! Cut anywhere: every change is cut at every one of its steps, and is before or after, or says how to get there.
+//! Every command that changes something, cut at each of its steps in each of three ways: the step fails, the
+//! process ends before it, the process ends in the middle of its bytes.
 //!
-//! The program counts its steps (writes, renames, removals, syncs, refs, starts of git) and fails, ends, or tears a
-//! write at the n-th, for n = 1, 2, 3 … until there is none. A step that fails must leave everything as it was. After a
-//! cut, completing must lead to the state after, and taking back to the state before; what is outside of the change
-//! has the same bytes throughout.
+//! Whatever was cut, everything is as before or as after, or an intent says how to get to one of them; a failure
+//! that is reported is *before* in every ref and entry, a success is *after*. Then recovery goes on or back (and
+//! is cut itself now and then), and what is done is undone. What is no part of the change keeps its bytes at
+//! every moment. `AUTODEV_TEST_ALL_CUTS=1` cuts at every step in every way and not at a sample of them.
 
-use crate::sandbox::{Repo, Sandbox};
+use crate::cut_scenarios::{SCENARIOS, Scenario};
+use crate::cut_view::View;
+use crate::sandbox::{Ran, Repo, Sandbox};
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Everything that a change may change, and what it must not: HEAD, branches, index, files with modes, the list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Seen {
-    head: String,
-    branches: String,
-    index: String,
-    files: String,
-    entries: usize,
+const MODES: [&str; 3] = ["fail", "exit", "torn"];
+
+/// What may lie in the state folder when nothing is going on.
+const KEPT: [&str; 9] = [
+    "checkpoints.json",
+    "events.jsonl",
+    "index",
+    "memory.md",
+    "operations.jsonl",
+    "project.json",
+    "project.lock",
+    "run.lock",
+    "state.json",
+];
+
+/// A scenario that was prepared, with the two states that there may be.
+struct Prepared<'a> {
+    scenario: &'a Scenario,
+    before: View,
+    after: View,
+    folder: &'a Path,
 }
 
-impl Seen {
-    fn of(repo: &Repo) -> Self {
-        let files = "find . -path ./.git -prune -o -path ./.autodev -prune -o ! -type d -printf '%p %m %l ' \
-                     ! -type l ! -type p -exec cksum {} \\; -o ! -type d -printf '\\n' | sort";
-        Self {
-            head: repo.sh("git symbolic-ref -q HEAD || git rev-parse HEAD"),
-            branches: repo.sh("git for-each-ref refs/heads | grep -v refs/heads/autodev/ || true"),
-            index: repo.sh("git ls-files -s -v; git ls-files -s"),
-            files: repo.sh(files),
-            entries: repo.list().len(),
+#[test]
+fn every_command_can_be_cut_anywhere() {
+    let only = std::env::var("AUTODEV_TEST_CUT_ONLY").ok();
+    let mut bad = Vec::new();
+    for scenario in SCENARIOS.iter().filter(|scenario| only.as_ref().is_none_or(|only| scenario.name.contains(only))) {
+        let origin = (scenario.prepare)();
+        let reference = copy(origin.sandbox.path());
+        reference.autodev(scenario.arguments).ok();
+        let (before, after) = (View::of(&origin), View::of(&reference));
+        assert_ne!(before, after, "{} changes nothing", scenario.name);
+        let prepared = Prepared { scenario, before, after, folder: origin.sandbox.path() };
+        let (steps, cuts, found) = cut_everywhere(&prepared);
+        eprintln!("{}: {steps} steps, {cuts} cuts, {} bad states", scenario.name, found.len());
+        bad.extend(found);
+    }
+    assert!(bad.is_empty(), "{} bad states:\n{}", bad.len(), bad.join("\n"));
+}
+
+/// Cuts at each step until one is not reached; returns how many there are, how many cuts were made, what is bad.
+fn cut_everywhere(prepared: &Prepared<'_>) -> (u64, u64, Vec<String>) {
+    let all = std::env::var_os("AUTODEV_TEST_ALL_CUTS").is_some();
+    let (next, end, cuts) = (AtomicU64::new(1), AtomicU64::new(u64::MAX), AtomicU64::new(0));
+    let bad = Mutex::new(Vec::new());
+    let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let step = next.fetch_add(1, Ordering::SeqCst);
+                    if step >= end.load(Ordering::SeqCst) {
+                        return;
+                    }
+                    let modes = if all { MODES.to_vec() } else { sampled(step) };
+                    for mode in modes {
+                        match cut(prepared, step, mode) {
+                            None => {
+                                end.fetch_min(step, Ordering::SeqCst);
+                                return;
+                            }
+                            Some(Ok(())) => {}
+                            Some(Err(why)) => {
+                                bad.lock()
+                                    .unwrap()
+                                    .push(format!("{}, step {step}, {mode}: {why}", prepared.scenario.name));
+                            }
+                        }
+                        cuts.fetch_add(1, Ordering::SeqCst);
+                    }
+                }
+            });
         }
-    }
+    });
+    (end.load(Ordering::SeqCst) - 1, cuts.load(Ordering::SeqCst), bad.into_inner().unwrap())
 }
 
-/// A project in which everything is there that a change must get right.
-fn prepare(sandbox: &Sandbox) -> Repo {
-    let repo = sandbox.repository("origin");
-    repo.write(".gitignore", "*.log\nout/\n");
-    repo.write(".gitattributes", "*.crlf text eol=crlf\n");
-    for name in ["same.txt", "edited.txt", "gone.txt", "folder/inner.txt", "becomes/a"] {
-        repo.write(name, format!("{name} one\n"));
+/// One way for each step, each way for a third of them.
+fn sampled(step: u64) -> Vec<&'static str> {
+    vec![MODES[usize::try_from(step % 3).unwrap()]]
+}
+
+fn copy(folder: &Path) -> Repo {
+    let sandbox = Sandbox::copy_of(folder);
+    let repo = sandbox.folder("project");
+    std::fs::write(sandbox.path().join("origin"), std::fs::canonicalize(folder).unwrap().to_str().unwrap()).unwrap();
+    // The two work trees know each other by absolute paths.
+    let other = repo.root.parent().unwrap().join("other");
+    if other.is_dir() {
+        std::fs::write(other.join(".git"), format!("gitdir: {}\n", repo.path(".git/worktrees/other").display()))
+            .unwrap();
+        std::fs::write(repo.path(".git/worktrees/other/gitdir"), format!("{}\n", other.join(".git").display()))
+            .unwrap();
     }
-    repo.write("lines.crlf", "one\r\n");
-    repo.write("swap", "a file\n");
-    repo.sh("ln -s same.txt link; chmod +x edited.txt");
-    repo.commit("base");
-    repo.write("edited.txt", "for the checkpoint\n");
-    repo.checkpoint("one");
-    repo.sh("git rm -q -r --cached becomes; rm -r becomes swap; mkdir -p swap out; ln -sf gone.txt link");
-    repo.write("swap/in", "a folder now\n");
-    repo.write("becomes", "a file now\n");
-    repo.write("edited.txt", "staged\n");
-    repo.git(["add", "edited.txt"]);
-    repo.write("edited.txt", "and edited on\n");
-    repo.remove("gone.txt");
-    repo.write("untracked.txt", "mine\n");
-    repo.write("announced.txt", "later\n");
-    repo.git(["add", "-N", "announced.txt"]);
-    repo.write("lines.crlf", "one\ntwo\r\n");
-    repo.write("folder/inner.txt", "private\n");
-    repo.sh("chmod 600 folder/inner.txt");
-    repo.write(".env", "secret\n");
-    repo.write("debug.log", "ignored\n");
-    repo.sh("git init -q nested && echo n > nested/n && mkfifo pipe");
     repo
 }
 
-fn copy(sandbox: &Sandbox, from: &Repo, name: &str) -> Repo {
-    let repo = sandbox.folder(name);
-    std::fs::remove_dir_all(repo.path("")).unwrap();
-    from.sh(&format!("cp -a . ../{name}"));
-    repo
-}
-
-/// Runs a command with its n-th step cut; tells its exit code (-1 where it was ended), or `None` when it has fewer steps.
-fn cut(repo: &Repo, arguments: &[&str], n: usize, fault: &str) -> Option<i32> {
-    let marker = repo.path("../reached");
+/// Runs a command with one step of it cut; `None` where it has fewer steps.
+fn run_cut(repo: &Repo, step: u64, mode: &str, arguments: &[&str]) -> Option<Ran> {
+    let marker = repo.sandbox.path().join("reached");
     let _ = std::fs::remove_file(&marker);
-    let mut command = repo.program();
-    command.args(arguments).env("AUTODEV_TEST_CUT", format!("{n}:{fault}")).env("AUTODEV_TEST_CUT_REACHED", &marker);
-    let ran = command.output().unwrap();
-    Path::new(&marker).exists().then_some(ran.status.code().unwrap_or(-1))
+    let cut = format!("{step}:{mode}");
+    let ran = repo.autodev_with(
+        &[("AUTODEV_TEST_CUT", cut.as_str()), ("AUTODEV_TEST_CUT_REACHED", marker.to_str().unwrap())],
+        arguments,
+    );
+    marker.exists().then_some(ran)
 }
 
-/// Cuts one command at every step, in three ways, and brings it to both ends.
-fn everywhere(prepare: impl Fn(&Sandbox) -> Repo, arguments: &[&str]) {
-    let sandbox = Sandbox::new();
-    let origin = prepare(&sandbox);
-    let before = Seen::of(&origin);
-    let whole = copy(&sandbox, &origin, "whole");
-    whole.autodev(arguments).ok();
-    let after = Seen::of(&whole);
-    let mut cuts = 0;
-    for n in 1.. {
-        let fault = ["fail", "exit", "torn"][n % 3];
-        let repo = copy(&sandbox, &origin, "cut");
-        let Some(code) = cut(&repo, arguments, n, fault) else { break };
-        cuts += 1;
-        let place = format!("{arguments:?} cut at {n} ({fault}, exit {code})");
-        let open = repo.has(".git/autodev/intent.json");
-        if fault == "fail" && !open {
-            let expected = if code == 0 { &after } else { &before };
-            assert_eq!(&Seen::of(&repo), expected, "{place}");
+fn cut(prepared: &Prepared<'_>, step: u64, mode: &str) -> Option<Result<(), String>> {
+    let repo = copy(prepared.folder);
+    let ran = run_cut(&repo, step, mode, prepared.scenario.arguments)?;
+    Some(look_and_settle(prepared, &repo, &ran, step, mode))
+}
+
+fn look_and_settle(prepared: &Prepared<'_>, repo: &Repo, ran: &Ran, step: u64, mode: &str) -> Result<(), String> {
+    let (before, after) = (&prepared.before, &prepared.after);
+    let told = |text: &str| format!("{text}\n    stdout: {}    stderr: {}", ran.stdout, ran.stderr);
+    let (now, intent) = (View::of(repo), intent(repo));
+    let lost = before.common(after).missing_in(&now);
+    expect(&lost, || told("what is no part of the change differs"))?;
+    match (mode, ran.code) {
+        ("fail", Some(0)) => expect(&as_told(after, ran).difference(&as_told(&now, ran)), || {
+            told("success was reported, and it is not as after")
+        })?,
+        ("fail", _) => expect(&before.difference(&now), || told("a failure was reported, and it is not as before"))?,
+        _ if intent.is_some() => {}
+        _ if now == *before || now == *after => {}
+        _ => {
+            let (one, other) = (before.difference(&now), after.difference(&now));
+            let nearer = if one.len() < other.len() { one } else { other };
+            expect(&nearer, || told("neither before nor after, and no intent"))?;
         }
-        let (wish, ends) = if n % 2 == 0 { ("--continue", "after") } else { ("--abort", "before") };
-        repo.autodev(["restore", wish]).ok();
-        let end = Seen::of(&repo);
-        let fits = end == before || end == after;
-        assert!(
-            fits,
-            "{place}, then {wish}: neither before nor after\nbefore {before:#?}\nnow {end:#?}\nafter {after:#?}"
-        );
-        assert!(!repo.has(".git/autodev/intent.json") && !repo.has(".git/index.lock"), "{place}: something is left");
-        assert!(!repo.has(".git/autodev/swap"), "{place}: files are left aside, wanted {ends}");
-        repo.judge();
-        // Whatever the end, the next change works.
-        repo.write("untracked.txt", "once more\n");
-        repo.autodev(["checkpoint", "-m", "next"]).ok();
     }
-    eprintln!("{arguments:?}: {cuts} cuts");
-    assert!(cuts > 10, "the counter counts");
-}
-
-#[test]
-fn a_checkpoint() {
-    everywhere(prepare, &["checkpoint", "-m", "two"]);
-}
-
-#[test]
-fn a_restore() {
-    everywhere(prepare, &["restore", "c1"]);
-}
-
-#[test]
-fn a_restore_of_single_paths() {
-    everywhere(prepare, &["restore", "c1", "--", "edited.txt", "gone.txt", "swap"]);
-}
-
-#[test]
-fn a_restore_onto_another_branch() {
-    let prepare = |sandbox: &Sandbox| {
-        let repo = prepare(sandbox);
-        repo.sh("git switch -q -c other && git commit -q -m 'on other'");
-        repo
+    let end = settle(prepared, repo, step, intent.as_ref())?;
+    let wanted = match (end, intent.is_some()) {
+        (End::Before, true) => before,
+        (End::After, true) => after,
+        // Without an intent it stays where it was.
+        (_, false) => &now.clone(),
     };
-    everywhere(prepare, &["restore", "c1"]);
+    let now = View::of(repo);
+    expect(&as_told(wanted, ran).difference(&as_told(&now, ran)), || told(&format!("{end:?} it should be now")))?;
+    go_on(prepared, repo, &now, before, after)
 }
 
-#[test]
-fn an_undo() {
-    let prepare = |sandbox: &Sandbox| {
-        let repo = prepare(sandbox);
-        repo.autodev(["restore", "c1"]).ok();
-        repo
-    };
-    everywhere(prepare, &["undo", "--yes"]);
+/// The last word on a cut: what is done can be undone, what is not done can be done.
+fn go_on(prepared: &Prepared<'_>, repo: &Repo, now: &View, before: &View, after: &View) -> Result<(), String> {
+    let done = now.of_the_user() == after.of_the_user() && now != before;
+    match (done, prepared.scenario.undone_by) {
+        (true, Some(word)) => {
+            let ran = repo.autodev([word, "--yes"]);
+            let difference = before.of_the_user().difference(&View::of(repo).of_the_user());
+            expect(&difference, || format!("{word} did not bring it back: {}", ran.stderr))?;
+        }
+        (true, None) => {}
+        (false, _) => {
+            let ran = repo.autodev(prepared.scenario.arguments);
+            let difference = after.of_the_user().difference(&View::of(repo).of_the_user());
+            expect(&difference, || format!("doing it again does not do it: {}", ran.stderr))?;
+        }
+    }
+    let ran = repo.autodev(["checkpoint", "-m", "last"]);
+    let left = left_over(repo);
+    expect(&left, || format!("something was left lying about; {}", ran.stderr))?;
+    let fsck = repo.sh("git fsck --strict --no-dangling 2>&1 | grep -v '^notice: ' || true");
+    expect(&fsck.lines().map(str::to_owned).collect::<Vec<_>>(), || "git fsck".to_owned())
 }
 
-#[test]
-fn a_redo() {
-    let prepare = |sandbox: &Sandbox| {
-        let repo = prepare(sandbox);
-        repo.autodev(["restore", "c1"]).ok();
-        repo.autodev(["undo"]).ok();
-        repo
-    };
-    everywhere(prepare, &["redo", "--yes"]);
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Before,
+    After,
+}
+
+/// Brings what was cut off to an end, for one half of the cuts forward and for the other back; now and then the
+/// recovery is cut as well.
+fn settle(prepared: &Prepared<'_>, repo: &Repo, step: u64, intent: Option<&serde_json::Value>) -> Result<End, String> {
+    let back = (step / 3) % 2 == 1;
+    let word = if back { "--abort" } else { "--continue" };
+    let complete = intent.is_some_and(|intent| is_entered(repo, intent));
+    let untouched = intent.is_some_and(|intent| intent["change"].is_null());
+    if step.is_multiple_of(5) && intent.is_some() {
+        let at = 1 + (step * 7) % 40;
+        let mode = if step.is_multiple_of(2) { "exit" } else { "fail" };
+        if let Some(ran) = run_cut(repo, at, mode, &["restore", word]) {
+            let lost = prepared.before.common(&prepared.after);
+            let lost = lost.missing_in(&View::of(repo));
+            expect(&lost, || format!("a cut {word} (step {at}, {mode}) lost something: {}", ran.stderr))?;
+        }
+    }
+    let ran = repo.autodev(["restore", word]);
+    if ran.code != Some(0) {
+        return Err(format!("{word} failed: {}{}", ran.stdout, ran.stderr));
+    }
+    Ok(if (back && !complete) || untouched { End::Before } else { End::After })
+}
+
+/// Tells whether everything of a change was written down, so that it counts as done.
+fn is_entered(repo: &Repo, intent: &serde_json::Value) -> bool {
+    let change = &intent["change"];
+    let read = |name: &str| std::fs::read_to_string(repo.path(name)).unwrap_or_default();
+    if change["operation"].is_null() {
+        let ledger: serde_json::Value =
+            serde_json::from_str(&read(".git/autodev/checkpoints.json")).unwrap_or_default();
+        let there = ledger["checkpoints"].as_array().cloned().unwrap_or_default();
+        let mut entries = change["entries"].as_array().into_iter().flatten();
+        return entries.all(|entry| there.iter().any(|other| other["id"] == entry["id"]));
+    }
+    let lines = read(".git/autodev/operations.jsonl");
+    let mut whole = lines.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+    whole.any(|line| serde_json::from_str::<serde_json::Value>(line).unwrap()["n"] == change["operation"]["n"])
+}
+
+fn intent(repo: &Repo) -> Option<serde_json::Value> {
+    let bytes = std::fs::read(repo.path(".git/autodev/intent.json")).ok()?;
+    Some(serde_json::from_slice(&bytes).unwrap())
+}
+
+/// What is only told about a change may fail, which is said; the file that hides `.autodev/` comes with its folder.
+fn as_told(view: &View, ran: &Ran) -> View {
+    let view = view.without("file .autodev/.gitignore");
+    if ran.stderr.contains("not everything could be written down") {
+        view.without("file .autodev/memory.md")
+    } else {
+        view
+    }
+}
+
+/// Names files that should have gone: locks, scratch files, an intent.
+fn left_over(repo: &Repo) -> Vec<String> {
+    let found = repo
+        .sh("find .git .autodev -name '*.lock' -o -name 'autodev-*' -o -name '.autodev-*' -o -name 'tmp_obj*' | sort");
+    let locks = found
+        .lines()
+        .map(str::to_owned)
+        .filter(|path| !path.ends_with("/autodev/project.lock") && !path.ends_with("/autodev/run.lock"));
+    let state = std::fs::read_dir(repo.path(".git/autodev")).into_iter().flatten().flatten();
+    let state =
+        state.map(|entry| entry.file_name().into_string().unwrap()).filter(|name| !KEPT.contains(&name.as_str()));
+    locks.chain(state).collect()
+}
+
+fn expect(differences: &[String], what: impl FnOnce() -> String) -> Result<(), String> {
+    if differences.is_empty() {
+        return Ok(());
+    }
+    let shown: Vec<String> =
+        differences.iter().take(4).map(|line| line.chars().take(300).collect::<String>()).collect();
+    Err(format!("{}\n    {} differences: {shown:#?}", what(), differences.len()))
 }

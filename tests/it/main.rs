@@ -14,6 +14,8 @@ mod bad_participants;
 mod cases;
 mod credit_a_task;
 mod cut_anywhere;
+mod cut_scenarios;
+mod cut_view;
 mod failed_work;
 mod go_back;
 mod hold_any_file;

@@ -18,7 +18,7 @@ impl Look<'_> {
         let switch =
             |to| RefUpdate { name: "HEAD".into(), to: Some(to), expect: Expect::Value(now.clone()), through: false };
         match &self.found.branch {
-            Some(branch) if head.branch() == Some(branch) => vec![RefUpdate::head(head.commit_id(), to)],
+            Some(branch) if head.branch() == Some(branch) => vec![RefUpdate::head(head, to)],
             Some(branch) => vec![RefUpdate::moved(branch, self.tip, to), switch(RefTarget::Ref(branch.clone()))],
             None => vec![switch(RefTarget::Commit(to))],
         }
