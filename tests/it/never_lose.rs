@@ -49,8 +49,10 @@ fn ignored_files_and_secrets_that_an_agent_added_stay_on_disk() {
     }
     assert_eq!(repo.git(["ls-files", ".env", "data.db", "server.pem"]), "", "and they are not tracked any more");
     repo.autodev(["undo"]).ok();
-    repo.autodev(["redo"]).ok();
     assert_eq!(repo.text(".env"), "KEY\n");
+    repo.autodev(["redo"]).ok();
+    repo.autodev(["undo"]).ok();
+    assert_eq!(repo.text(".env"), "KEY\n", "what a redo took away is held");
     repo.judge();
 }
 
