@@ -103,6 +103,20 @@ impl IndexLock {
         self.held = false;
     }
 
+    /// Gives the lock back; where that fails, it stands, and whoever knows its identity takes it over.
+    ///
+    /// Where it was published, or taken away by somebody, the lock that stands there is not this one.
+    pub(crate) fn release(mut self) -> Result<()> {
+        self.remove()
+    }
+
+    fn remove(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.held) && FileIdentity::of(&self.lock) == Some(self.identity) {
+            fs::remove_file(&self.lock)?;
+        }
+        Ok(())
+    }
+
     /// Makes what was prepared the user's index, and gives the lock back with it.
     ///
     /// A failure may come after the index was replaced; what stands there then has the lock's identity.
@@ -113,10 +127,7 @@ impl IndexLock {
 
 impl Drop for IndexLock {
     fn drop(&mut self) {
-        // Where it was published, or taken away by somebody, the next lock there is not ours.
-        if self.held && FileIdentity::of(&self.lock) == Some(self.identity) {
-            let _ = fs::remove_file(&self.lock);
-        }
+        let _ = self.remove();
     }
 }
 

@@ -83,7 +83,7 @@ impl Begun<'_> {
             if !self.intent.holding.is_empty() {
                 super::refs::take_back(self.project.repository()?, &self.intent.holding, self.project.signature())?;
             }
-            drop(self.index_lock.take());
+            self.index_lock.take().map_or(Ok(()), IndexLock::release)?;
             Intent::remove(self.project.state())?;
         }
         Ok(())

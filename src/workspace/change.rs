@@ -119,21 +119,40 @@ impl Begun<'_> {
         let (project, repository) = (self.project, self.project.repository()?);
         let untouched = change.plan.steps.is_empty() && change.raw_after.is_empty();
         let mut notes = if untouched { Vec::new() } else { compare(repository, &change.plan, next)? };
-        let record = self.intent.change.as_ref().ok_or(Error::NoIntent)?;
-        let message = format!("autodev: {}", self.intent.what);
-        let move_refs = || move_all(repository, &record.moves, Way::Forward, &message, project.signature());
-        if let Some(lock) = lock.filter(|_| change.index != IndexGoal::Keep) {
-            let settled = settle_index(repository, captured, next, &change.index, Stands::ForTheTarget)?;
+        notes.extend(complete(project, captured, &self.intent, next, Stands::ForTheTarget, lock)?);
+        Ok(notes)
+    }
+}
+
+/// Brings index, refs and ledger to the end of a change whose work tree is there, and tells of it.
+///
+/// Without a lock, and where the change keeps it, the user's index stays as it is.
+pub(super) fn complete(
+    project: &Project,
+    captured: &Captured,
+    intent: &Intent,
+    next: &ScratchIndex,
+    stands: Stands,
+    lock: Option<IndexLock>,
+) -> Result<Vec<String>> {
+    let repository = project.repository()?;
+    let record = intent.change.as_ref().ok_or(Error::NoIntent)?;
+    let message = format!("autodev: {}", intent.what);
+    let move_refs = || move_all(repository, &record.moves, Way::Forward, &message, project.signature());
+    match lock {
+        Some(lock) if record.index != IndexGoal::Keep => {
+            let settled = settle_index(repository, captured, next, &record.index, stands)?;
             lock.prepare(settled.as_ref().unwrap_or(next).path())?;
             move_refs()?;
             lock.publish()?;
-        } else {
-            move_refs()?;
         }
-        super::records::enter(project.state(), &record.entries, record.operation.as_ref())?;
-        notes.extend(tell(project, record));
-        Ok(notes)
+        lock => {
+            move_refs()?;
+            lock.map_or(Ok(()), IndexLock::release)?;
+        }
     }
+    super::records::enter(project.state(), &record.entries, record.operation.as_ref())?;
+    Ok(tell(project, record))
 }
 
 /// Ends a change that is done: what fails now does not undo it, and is noted.

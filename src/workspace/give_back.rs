@@ -77,6 +77,10 @@ pub(super) fn give_git_back(project: &Project, intent: &mut Intent, record: &Cha
     }
     super::records::take_out(state, &record.entries)?;
     take_back(repository, &intent.holding, signature)?;
+    // A lock that could not be given back is still there.
+    for identity in intent.lock.iter().chain(&intent.earlier_locks) {
+        repository.adopt_index_lock(*identity).map_or(Ok(()), IndexLock::release)?;
+    }
     Intent::remove(state)?;
     Ok(())
 }

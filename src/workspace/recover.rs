@@ -6,20 +6,20 @@
 
 use super::apply::{Trust, bring_over};
 use super::capture::{Captured, capture};
-use super::change::{Stands, object_id, settle_index, tell};
+use super::change::{Stands, complete, object_id, tell};
 use super::error::{Error, Result, show};
 use super::give_back::{give_git_back, take_new_lock};
 use super::plan::{Keep, Plan, plan};
 use super::project::Project;
 use super::raw::{RawFile, has_bytes_of, is_as_held, read_raw};
-use super::records::{enter, is_complete};
-use super::refs::{Way, move_all, require_at_an_end, take_back};
+use super::records::is_complete;
+use super::refs::{require_at_an_end, take_back};
 use super::scope::{OURS, look_at, on_disk};
 use super::scratch::ScratchIndex;
 use super::swap::{Swap, discard_leftovers, settle_leftovers};
 use crate::fs::FileIdentity;
 use crate::git::{IndexLock, Repository, TreeChange};
-use crate::state::{ChangeRecord, Intent, RawRecord};
+use crate::state::{ChangeRecord, IndexGoal, Intent, RawRecord};
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
@@ -46,13 +46,13 @@ pub(super) fn recover(project: &Project, wish: Option<Direction>) -> Result<Opti
     let lock = intent.lock.and_then(|identity| repository.adopt_index_lock(identity));
     let Some(record) = intent.change.clone() else {
         take_back(repository, &intent.holding, project.signature())?;
-        drop(lock);
+        lock.map_or(Ok(()), IndexLock::release)?;
         Intent::remove(project.state())?;
         return Ok(Some(format!("{} was cut off before it changed anything", intent.what)));
     };
     remove_left_over(project, &record);
     if is_complete(project.state(), &record)? {
-        drop(lock);
+        lock.map_or(Ok(()), IndexLock::release)?;
         discard_leftovers(project)?;
         tell(project, &record);
         Intent::remove(project.state())?;
@@ -207,24 +207,19 @@ fn forward(
     swap.finish()?;
     next.remember()?;
     let index = FileIdentity::of(&repository.index_path());
-    let message = format!("autodev: {}", intent.what);
-    let refs = || move_all(repository, &record.moves, Way::Forward, &message, project.signature());
     // An index that is neither the one of before nor ours was changed by the user since, and is left alone.
-    if intent.lock.is_some() && (index == record.index_before || intent.made(index)) {
-        let lock = match lock {
-            Some(lock) => lock,
-            None => take_new_lock(project, intent)?,
-        };
-        let settled = settle_index(repository, captured, &next, &record.index, Stands::ForMore)?;
-        lock.prepare(settled.as_ref().unwrap_or(&next).path())?;
-        refs()?;
-        lock.publish()?;
-    } else {
-        drop(lock);
-        refs()?;
-    }
-    enter(project.state(), &record.entries, record.operation.as_ref())?;
-    tell(project, record);
+    let replaced = intent.lock.is_some() && record.index != IndexGoal::Keep;
+    let lock = match lock {
+        None if replaced && (index == record.index_before || intent.made(index)) => {
+            Some(take_new_lock(project, intent)?)
+        }
+        Some(lock) if index != record.index_before && !intent.made(index) => {
+            lock.release()?;
+            None
+        }
+        lock => lock,
+    };
+    complete(project, captured, intent, &next, Stands::ForMore, lock)?;
     Ok(Intent::remove(project.state())?)
 }
 
@@ -242,6 +237,6 @@ fn back(
     let (next, swap) = mixed.bring_over(project, captured, &plan, &record.raw_after, &record.raw_before)?;
     swap.finish()?;
     next.remember()?;
-    drop(lock);
+    lock.map_or(Ok(()), IndexLock::release)?;
     give_git_back(project, intent, record)
 }

@@ -33,8 +33,9 @@ const fn scenario(
 }
 
 /// All of them.
-pub(crate) const SCENARIOS: [Scenario; 17] = [
+pub(crate) const SCENARIOS: [Scenario; 18] = [
     scenario("checkpoint, clean", CHECKPOINT, None, committed),
+    scenario("checkpoint, staged only", CHECKPOINT, None, staged_only),
     scenario("checkpoint, dirty", CHECKPOINT, Some("undo"), edited),
     scenario("checkpoint, staged split", CHECKPOINT, Some("undo"), dirty),
     scenario("checkpoint, unborn branch", CHECKPOINT, Some("undo"), unborn),
@@ -80,6 +81,13 @@ fn committed() -> Repo {
         printf 'new\\n' > new.txt; mkdir -p deep/er; printf 'd\\n' > deep/er/file; rm link; ln -s src/b.txt link
         git add a.txt swap new.txt deep link; git commit -q -m second
         printf 'mine\\n' > built.out; printf 'mine too\\n' > swap/inner.log");
+    repo
+}
+
+/// A change that only the index has: the file is as HEAD has it again.
+fn staged_only() -> Repo {
+    let repo = committed();
+    repo.sh("cp a.txt ../kept; printf 'staged\\n' > a.txt; git add a.txt; cp ../kept a.txt; rm ../kept");
     repo
 }
 
