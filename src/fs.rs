@@ -18,7 +18,7 @@ pub(crate) use identity::FileIdentity;
 pub(crate) use lock::Lock;
 pub(crate) use place::{Place, remove_own_folder};
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -181,6 +181,18 @@ pub(crate) fn copy_with_time(from: &Path, to: &Path) -> Result<()> {
         OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(to).map_err(at("create", to))?;
     io::copy(&mut source, &mut target).map_err(at("copy to", to))?;
     target.set_modified(modified).map_err(at("set the time of", to))
+}
+
+/// Writes over the last bytes of a file that nobody else looks at yet.
+pub(crate) fn overwrite_end(path: &Path, bytes: &[u8]) -> Result<()> {
+    let go = counted("write", path)?;
+    let mut file = OpenOptions::new().write(true).open(path).map_err(at("open", path))?;
+    let length =
+        i64::try_from(bytes.len()).map_err(|_| Error::new("write", path, io::ErrorKind::InvalidInput.into()))?;
+    file.seek(SeekFrom::End(-length)).map_err(at("write", path))?;
+    file.write_all(part(bytes, go)).map_err(at("write", path))?;
+    stop_if_torn(go);
+    Ok(())
 }
 
 /// Gives a file a second name; for files that are only ever replaced, never written in place.

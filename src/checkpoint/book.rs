@@ -50,6 +50,14 @@ impl<'a> Book<'a> {
         Ok(CheckpointId(self.counters.checkpoint))
     }
 
+    /// Gives out an id and the number of an operation; both are on disk when this returns.
+    pub(super) fn next_of_both(&mut self) -> Result<(CheckpointId, u64)> {
+        self.counters.checkpoint += 1;
+        self.counters.operation += 1;
+        self.counters.save(self.project.state())?;
+        Ok((CheckpointId(self.counters.checkpoint), self.counters.operation))
+    }
+
     /// Gives out the number of an operation; it is on disk when this returns.
     pub(super) fn next_operation(&mut self) -> Result<u64> {
         self.counters.operation += 1;

@@ -8,7 +8,9 @@ use super::book::Book;
 use super::error::{Error, Result};
 use super::outcome::Made;
 use crate::git::{Head, RefUpdate, Repository};
-use crate::state::{Checkpoint, CheckpointKind, HeadRecord, Held, IndexGoal, OperationKind, OperationRecord, VERSION};
+use crate::state::{
+    Checkpoint, CheckpointId, CheckpointKind, HeadRecord, Held, IndexGoal, OperationKind, OperationRecord, VERSION,
+};
 use crate::workspace::{
     Begun, Captured, Change, Hold, Plan, Project, UserIndex, capture, has_marks, hold, index_tree, ref_records,
     require_no_conflict,
@@ -70,8 +72,9 @@ pub(crate) fn make(project: &Project, request: &NewCheckpoint, clean: Clean) -> 
     let parents: Vec<ObjectId> = captured.head.commit_id().into_iter().collect();
     let message = format!("autodev: {}\n", request.label);
     let commit_id = repository.write_commit(captured.tree_id, &parents, &message, project.signature())?;
-    let checkpoint = entry(project, &mut book, request, &captured, commit_id)?;
-    let hold = hold_before(project, &mut book, &captured, commit_id)?;
+    let (id, number) = book.next_of_both()?;
+    let checkpoint = entry(project, id, request, &captured, commit_id);
+    let hold = hold_before(project, number, &captured, commit_id)?;
     let moves = vec![RefUpdate::head(&captured.head, commit_id)];
     let what = format!("checkpoint {}", checkpoint.id);
     let change = Change {
@@ -119,7 +122,7 @@ fn entry_for_head(
         }
         Clean::Entry => {}
     }
-    let checkpoint = entry(project, book, request, captured, commit_id)?;
+    let checkpoint = entry(project, book.next_id()?, request, captured, commit_id);
     let change = Change {
         plan: Plan::of_nothing(captured),
         hold: Hold::by_others(0, Held::default()),
@@ -139,13 +142,13 @@ fn entry_for_head(
 
 fn entry(
     project: &Project,
-    book: &mut Book<'_>,
+    id: CheckpointId,
     request: &NewCheckpoint,
     captured: &Captured,
     commit_id: ObjectId,
-) -> Result<Checkpoint> {
-    Ok(Checkpoint {
-        id: book.next_id()?,
+) -> Checkpoint {
+    Checkpoint {
+        id,
         commit: commit_id,
         label: request.label.clone(),
         kind: request.kind,
@@ -158,7 +161,7 @@ fn entry(
         verified: request.verified,
         skipped: captured.skipped.clone(),
         extra: serde_json::Map::new(),
-    })
+    }
 }
 
 /// Returns the name of the branch that HEAD is on, without `refs/heads/`.
@@ -168,10 +171,9 @@ pub(super) fn short_branch(head: &Head) -> Option<String> {
 
 /// Says where the state before a checkpoint is held: by the commit and its parent, or, where the commit flattens
 /// what was staged, by a pair of its own.
-fn hold_before(project: &Project, book: &mut Book<'_>, captured: &Captured, commit_id: ObjectId) -> Result<Hold> {
+fn hold_before(project: &Project, number: u64, captured: &Captured, commit_id: ObjectId) -> Result<Hold> {
     let repository = project.repository()?;
     let staged = index_tree(repository, project.state(), captured)?;
-    let number = book.next_operation()?;
     let index = if staged == captured.tree_id {
         Some(commit_id)
     } else if staged == captured.head_tree_id {

@@ -1,7 +1,7 @@
 //! Bringing back single paths: a tree that is as it is now, but for the paths that were asked for.
 
 use super::error::{Error, Result};
-use crate::git::Repository;
+use crate::git::{Repository, is_at_or_below};
 use crate::workspace::show;
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
@@ -11,10 +11,7 @@ pub(super) fn select(repository: &Repository, now: ObjectId, then: ObjectId, pat
     let changes = repository.changes(now, then)?;
     let mut entries = Vec::new();
     for wanted in paths {
-        let below = |path: &BString| {
-            wanted.is_empty()
-                || path.strip_prefix(wanted.as_slice()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
-        };
+        let below = |path: &BString| wanted.is_empty() || is_at_or_below(path, wanted);
         let mut any = false;
         for step in changes.iter().filter(|step| below(&step.path)) {
             any = true;

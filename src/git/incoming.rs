@@ -6,6 +6,8 @@
 //! always leads to bytes that are on disk; what a cut leaves is a folder that the next capture and `git gc` clear.
 #![expect(clippy::disallowed_methods, reason = "moves files that git wrote, by the dozen, with a step for all of them")]
 
+use super::durable::sync;
+use super::index::add_checksum;
 use super::program::step;
 use super::{Error, Repository, error::Result};
 use std::ffi::OsString;
@@ -16,8 +18,6 @@ use std::path::{Path, PathBuf};
 
 /// The start of the folder's name; `git gc` clears such folders when they are old.
 const NAME: &str = "tmp_objdir-autodev-";
-/// How many files are synced at a time: waiting is all that a sync does.
-const AT_A_TIME: usize = 16;
 
 /// A folder for new objects; what was not moved goes away with it.
 #[derive(Debug)]
@@ -63,16 +63,24 @@ impl Incoming {
     }
 
     /// Makes the new objects durable, and the index that names them with them, and moves them where they belong.
-    pub(crate) fn keep(self, index: &Path) -> Result<()> {
+    ///
+    /// The index gets its checksum meanwhile.
+    pub(super) fn keep(self, index: &Path, hash: gix::hash::Kind) -> Result<()> {
         let broken = |source| Error::library("keep new objects", source);
         let files = self.files().map_err(broken)?;
         if files.is_empty() {
-            return Ok(());
+            return add_checksum(index, hash);
         }
         step("the sync of new objects")?;
-        let written = files.iter().map(|file| self.folder.join(file));
-        let sources: Vec<PathBuf> = std::iter::once(index.to_owned()).chain(written).collect();
-        sync(&sources).map_err(broken)?;
+        let written: Vec<PathBuf> = files.iter().map(|file| self.folder.join(file)).collect();
+        std::thread::scope(|threads| {
+            let finished = threads.spawn(|| {
+                add_checksum(index, hash)?;
+                crate::fs::sync_file(index).map_err(Error::from)
+            });
+            let synced = sync(&written).map_err(broken);
+            finished.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).and(synced)
+        })?;
         let mode = std::fs::metadata(&self.objects).map_err(broken)?.mode() & 0o7777;
         let mut folders: Vec<PathBuf> = Vec::new();
         for file in &files {
@@ -126,15 +134,4 @@ fn make_folder(folder: &Path, mode: u32) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
     }
-}
-
-/// Syncs files or folders, several at a time.
-fn sync(paths: &[PathBuf]) -> io::Result<()> {
-    let one = |path: &PathBuf| std::fs::File::open(path)?.sync_all();
-    let share = paths.len().div_ceil(AT_A_TIME).max(1);
-    std::thread::scope(|threads| {
-        let work = |part: &'_ [PathBuf]| part.iter().try_for_each(one);
-        let parts: Vec<_> = paths.chunks(share).map(|part| threads.spawn(move || work(part))).collect();
-        parts.into_iter().try_for_each(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-    })
 }

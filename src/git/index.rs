@@ -2,11 +2,10 @@
 //!
 //! Read only, by gix; indexes are written by the git program alone (`worktree`).
 
-use super::{Error, Repository, error::Result};
+use super::{Error, Repository, error::Result, is_at_or_below};
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::index::entry::{Flags, Mode, Stage};
-use std::collections::HashSet;
 use std::path::Path;
 
 /// An index as it was when it was read.
@@ -103,32 +102,19 @@ impl IndexView {
         self.file.entry_by_path(path).map(|entry| to_flags(entry.flags))
     }
 
-    /// Returns the entries below a folder of the root (or of its name), in git's order.
-    pub(crate) fn entries_below<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = IndexEntry<'a>> {
-        self.entries().filter(move |entry| {
-            entry.path.strip_prefix(folder.as_bytes()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
-        })
+    /// Returns what the index has in one folder; the empty path is the root.
+    pub(crate) fn folder(&self, folder: &BStr) -> IndexFolder<'_> {
+        let mut start = folder.to_owned();
+        if !start.is_empty() {
+            start.push(b'/');
+        }
+        let entries = starting_with(self.file.entries(), &self.file, &start);
+        IndexFolder { file: &self.file, entries, start }
     }
 
-    /// Returns the folders that have an entry somewhere below them.
-    pub(crate) fn folders(&self) -> HashSet<&BStr> {
-        let mut folders = HashSet::new();
-        let mut last = BStr::new("");
-        for entry in self.file.entries() {
-            let path = entry.path(&self.file);
-            let mut end = path.rfind_byte(b'/');
-            // Entries of one folder mostly stand together, and above a known folder all are known.
-            if end.map(|end| path[..end].as_bstr()).is_none_or(|folder| folder == last) {
-                continue;
-            }
-            last = path[..end.unwrap_or(0)].as_bstr();
-            while let Some(slash) = end
-                && folders.insert(path[..slash].as_bstr())
-            {
-                end = path[..slash].rfind_byte(b'/');
-            }
-        }
-        folders
+    /// Returns the entries below a folder of the root (or of its name), in git's order.
+    pub(crate) fn entries_below<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = IndexEntry<'a>> {
+        self.entries().filter(move |entry| is_at_or_below(entry.path, folder.as_bytes()))
     }
 
     /// Returns the paths of submodules.
@@ -163,6 +149,48 @@ impl IndexView {
     }
 }
 
+/// What an index has in one folder and below it.
+pub(crate) struct IndexFolder<'a> {
+    file: &'a gix::index::File,
+    entries: &'a [gix::index::Entry],
+    /// The path of the folder with its `/`.
+    start: BString,
+}
+
+impl IndexFolder<'_> {
+    /// Tells whether a name in the folder is that of a file or a link, in conflict or not.
+    pub(crate) fn has_file(&self, name: &[u8]) -> bool {
+        self.entry(name).is_some_and(|entry| entry.mode != Mode::COMMIT)
+    }
+
+    /// Tells whether a name in the folder is that of a submodule.
+    pub(crate) fn has_submodule(&self, name: &[u8]) -> bool {
+        self.entry(name).is_some_and(|entry| entry.mode == Mode::COMMIT)
+    }
+
+    /// Tells whether a name in the folder is that of a folder with entries.
+    pub(crate) fn has_files_below(&self, name: &[u8]) -> bool {
+        !starting_with(self.entries, self.file, &[&self.start, name, b"/"].concat()).is_empty()
+    }
+
+    fn entry(&self, name: &[u8]) -> Option<&gix::index::Entry> {
+        let own = |entry: &gix::index::Entry| entry.path(self.file)[self.start.len()..].as_bstr();
+        let position = self.entries.partition_point(|entry| own(entry) < name.as_bstr());
+        self.entries.get(position).filter(|entry| own(entry) == name)
+    }
+}
+
+/// Returns those of sorted entries whose path starts with some bytes.
+fn starting_with<'a>(
+    entries: &'a [gix::index::Entry],
+    file: &gix::index::File,
+    start: &[u8],
+) -> &'a [gix::index::Entry] {
+    let from = entries.partition_point(|entry| entry.path(file).as_bytes() < start);
+    let rest = &entries[from..];
+    &rest[..rest.partition_point(|entry| entry.path(file).starts_with(start))]
+}
+
 fn to_flags(flags: Flags) -> EntryFlags {
     EntryFlags {
         assume_unchanged: flags.contains(Flags::ASSUME_VALID),
@@ -194,6 +222,11 @@ impl Repository {
         self.gix.config_snapshot().boolean("core.sparseCheckout").unwrap_or(false)
     }
 
+    /// Tells whether names that differ in case are one name.
+    pub(crate) fn ignores_case(&self) -> bool {
+        self.gix.config_snapshot().boolean("core.ignoreCase").unwrap_or(false)
+    }
+
     /// Returns where the user's index is.
     pub(crate) fn index_path(&self) -> std::path::PathBuf {
         self.gix.index_path()
@@ -208,9 +241,16 @@ pub(crate) fn same_contents(left: &Path, right: &Path) -> bool {
     known.is_some() && known == end(right)
 }
 
-/// Tells whether an index file was written with `index.skipHash`.
-pub(super) fn has_no_checksum(path: &Path) -> bool {
-    end(path).is_some_and(|(_, end)| end == [0; 20])
+/// Gives an index of our own the checksum that `index.skipHash` left out; older readers want one.
+pub(super) fn add_checksum(path: &Path, hash: gix::hash::Kind) -> Result<()> {
+    if end(path).is_none_or(|(_, end)| end != [0; 20]) {
+        return Ok(());
+    }
+    let bytes = crate::fs::read(path)?;
+    let mut hasher = gix::hash::hasher(hash);
+    hasher.update(&bytes[..bytes.len().saturating_sub(hash.len_in_bytes())]);
+    let checksum = hasher.try_finalize().map_err(|source| Error::library("add up an index", source))?;
+    Ok(crate::fs::overwrite_end(path, checksum.as_bytes())?)
 }
 
 /// Returns the length of an index file and the last bytes of its checksum.

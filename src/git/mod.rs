@@ -5,6 +5,7 @@
 //! Nothing here decides when something is kept or given back, and nothing here writes a configuration,
 //! starts a hook or follows an inherited `GIT_*` variable.
 
+mod durable;
 mod error;
 mod incoming;
 mod index;
@@ -14,6 +15,7 @@ mod open;
 mod operation;
 mod program;
 mod refs;
+mod status;
 mod worktree;
 
 pub(crate) use error::{Error, Result};
@@ -23,7 +25,7 @@ pub(crate) use lock::IndexLock;
 pub(crate) use objects::{Change, Signature, TreeChange};
 pub(crate) use open::{Opened, open};
 pub(crate) use refs::{Expect, Head, RefUpdate, Target};
-pub(crate) use worktree::Status;
+pub(crate) use status::{Status, Unknown, Walk};
 
 use program::Program;
 use std::path::{Path, PathBuf};
@@ -35,6 +37,12 @@ pub(crate) struct Repository {
     root: PathBuf,
     git_dir: PathBuf,
     key: String,
+    unsynced: durable::Unsynced,
+}
+
+/// Tells whether a path is `place`, or below the folder `place`.
+pub(crate) fn is_at_or_below(path: &[u8], place: &[u8]) -> bool {
+    path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
 }
 
 impl std::fmt::Debug for Repository {

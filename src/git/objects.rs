@@ -1,10 +1,9 @@
 //! Commits, trees and their differences.
 //!
-//! What is written here is made durable before its id is returned, since gix syncs nothing. Tree against
+//! What is written here is durable before the next ref moves (`durable`), since gix syncs nothing. Tree against
 //! tree costs the size of the difference, whatever the size of the trees.
 
 use super::{Error, Repository, error::Result};
-use crate::fs;
 use chrono::{DateTime, Utc};
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice as _};
@@ -67,7 +66,7 @@ impl Change {
 }
 
 impl Repository {
-    /// Writes a commit durably and returns its id; no hook runs and nothing is signed.
+    /// Writes a commit and returns its id; no hook runs and nothing is signed.
     pub(crate) fn write_commit(
         &self,
         tree_id: ObjectId,
@@ -79,7 +78,7 @@ impl Repository {
             // git knows this one without it being there, but its `fsck` asks for it.
             let tree = gix::objs::Tree::empty();
             self.gix.write_object(&tree).map_err(|source| Error::library("write a tree", source))?;
-            self.sync_object(tree_id)?;
+            self.note_object(tree_id);
         }
         super::program::step("the write of a commit")?;
         let signature = signature.to_gix();
@@ -94,18 +93,18 @@ impl Repository {
         };
         let commit_id =
             self.gix.write_object(&commit).map_err(|source| Error::library("write a commit", source))?.detach();
-        self.sync_object(commit_id)?;
+        self.note_object(commit_id);
         Ok(commit_id)
     }
 
-    /// Writes bytes as a blob, without any conversion, durably; one that is there already is not written again.
+    /// Writes bytes as a blob, without any conversion; one that is there already is not written again.
     pub(crate) fn write_blob_if_new(&self, bytes: &[u8]) -> Result<ObjectId> {
         let known = self.hash_blob(bytes)?;
         if self.gix.has_object(known) {
             return Ok(known);
         }
         let blob_id = self.gix.write_blob(bytes).map_err(|source| Error::library("write a blob", source))?.detach();
-        self.sync_object(blob_id)?;
+        self.note_object(blob_id);
         Ok(blob_id)
     }
 
@@ -115,7 +114,7 @@ impl Repository {
             .map_err(|source| Error::library("hash a file", source))
     }
 
-    /// Writes a tree made of single entries, durably.
+    /// Writes a tree made of single entries.
     pub(crate) fn write_tree_of(&self, entries: &[(BString, EntryKind, ObjectId)]) -> Result<ObjectId> {
         self.edit_tree(self.empty_tree(), |editor| {
             for (path, kind, id) in entries {
@@ -156,7 +155,7 @@ impl Repository {
         Ok(None)
     }
 
-    /// Returns `tree_id` with the given paths replaced (or removed where they are `None`), durably.
+    /// Returns `tree_id` with the given paths replaced (or removed where they are `None`).
     pub(crate) fn with_paths(
         &self,
         tree_id: ObjectId,
@@ -194,7 +193,9 @@ impl Repository {
                 Ok::<_, gix::Error>(id)
             })
             .map_err(|source| Error::library(doing, source))?;
-        written.into_iter().try_for_each(|id| self.sync_object(id))?;
+        for id in written {
+            self.note_object(id);
+        }
         Ok(made)
     }
 
@@ -273,18 +274,6 @@ impl Repository {
         let mut changes: Vec<TreeChange> = recorder.records.into_iter().flat_map(to_changes).collect();
         changes.sort_by(|left, right| left.path.cmp(&right.path));
         Ok(changes)
-    }
-
-    /// Syncs a loose object and the folder that holds its name; packed ones are durable already.
-    fn sync_object(&self, id: ObjectId) -> Result<()> {
-        let hex = id.to_hex().to_string();
-        let folder = self.gix.common_dir().join("objects").join(&hex[..2]);
-        let path = folder.join(&hex[2..]);
-        if path.exists() {
-            fs::sync_file(&path)?;
-            fs::sync_folder(&folder)?;
-        }
-        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@
 //! so git is asked (by exit code) whether it accepts the folder; nothing is ever added to
 //! `safe.directory`. Opening writes nothing.
 
+use super::durable::Unsynced;
 use super::program::Program;
 use super::{Error, Repository, error::Result};
 use gix::sec::Permission::{Allow, Deny};
@@ -48,8 +49,8 @@ pub(crate) fn open(folder: &Path, environment: Vec<(OsString, OsString)>) -> Res
         return Err(Error::InsideGitFolder(folder.to_owned()));
     }
     let program = Program::new(&root, &git_dir, environment);
-    let key = key_of(&gix);
-    Ok(Opened::Repository(Box::new(Repository { gix, program, root, git_dir, key })))
+    let (key, unsynced) = (key_of(&gix), Unsynced::default());
+    Ok(Opened::Repository(Box::new(Repository { gix, program, root, git_dir, key, unsynced })))
 }
 
 /// Refuses a `.git` that is no repository: looking on above it would take another project for this one.

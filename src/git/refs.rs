@@ -175,11 +175,12 @@ impl Repository {
         Ok(name)
     }
 
-    /// Moves all refs of the set, or none where one is not as expected.
+    /// Moves all refs of the set, or none where one is not as expected; what they lead to is on disk before.
     ///
     /// A failure after the first has moved (or before all are synced) may leave the set between; each ref is at
     /// one of its two ends then, and whoever asked moves back those that moved.
     pub(crate) fn update_refs(&self, updates: &[RefUpdate], message: &str, signature: Signature) -> Result<()> {
+        self.make_durable()?;
         super::program::step("the move of a ref")?;
         let edits = updates.iter().map(|update| to_edits(update, message)).collect::<Result<Vec<_>>>()?.concat();
         let signature = signature.to_gix();

@@ -1,10 +1,10 @@
 //! The work tree by git's plumbing, always in an index of our own.
 //!
-//! Capture: one `status` names what changed, what is new and what is ignored; `update-index` reads what
-//! belongs; `write-tree` makes the tree. Apply: a two-tree `read-tree -m -u`, which refuses, with nothing
-//! changed, when a path of the difference was edited since. Paths go in and out as bytes, separated by NUL.
+//! Capture: after a `status`, `update-index` reads what belongs, and `write-tree` makes the tree. Apply: a two-tree
+//! `read-tree -i -m` brings the index over, and `checkout-index` writes the files into a folder of ours, from which
+//! they are moved into place. Paths go in and out as bytes, separated by NUL.
 
-use super::program::{Call, Program};
+use super::program::Call;
 use super::{Error, Repository, Staged, error::Result, index as index_file};
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice as _};
@@ -14,48 +14,7 @@ use std::path::Path;
 /// What makes `update-index` read files, also where one stands in place of a folder.
 const ADD: [&str; 3] = ["--add", "--remove", "--replace"];
 
-/// What one walk over the work tree says against an index.
-#[derive(Debug, Default)]
-pub(crate) struct Status {
-    /// Paths of the index whose file differs.
-    pub(crate) changed: Vec<StatusChange>,
-    /// Files that are not in the index and not ignored.
-    pub(crate) untracked: Vec<BString>,
-    /// Folders that are repositories of their own, without their `/`.
-    pub(crate) nested: Vec<BString>,
-    /// What the ignore rules leave out: files, and whole folders with a `/` at the end.
-    pub(crate) ignored: Vec<BString>,
-    /// Paths in conflict.
-    pub(crate) conflicts: Vec<BString>,
-}
-
-/// A path of the index whose file differs from it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct StatusChange {
-    /// The path.
-    pub(crate) path: BString,
-    /// Whether it is gone from the work tree (or something else than a file stands there).
-    pub(crate) gone: bool,
-    /// Whether it is a submodule.
-    pub(crate) submodule: bool,
-}
-
 impl Repository {
-    /// Walks the work tree once against `index`, and lets the index remember what was learned.
-    pub(crate) fn status(&self, index: &Path) -> Result<Status> {
-        status(&self.program, index)
-    }
-
-    /// Does as [`Repository::status`], and something else while git walks.
-    pub(crate) fn status_while<T>(&self, index: &Path, meanwhile: impl FnOnce() -> T) -> (Result<Status>, T) {
-        let program = &self.program;
-        std::thread::scope(|threads| {
-            let walk = threads.spawn(|| status(program, index));
-            let other = meanwhile();
-            (walk.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), other)
-        })
-    }
-
     /// Tells whether git can turn a file into a blob; writes nothing, so a full disk does not decide.
     pub(crate) fn can_convert(&self, path: &BStr) -> Result<bool> {
         use std::os::unix::ffi::OsStrExt as _;
@@ -71,7 +30,7 @@ impl Repository {
 
     /// Reads the files at `paths` into `index`; one that has vanished is taken out.
     ///
-    /// The index gets no checksum; [`Repository::write_tree`] writes it once more, with one.
+    /// The index gets no checksum; [`Repository::write_tree`] gives it one.
     pub(crate) fn add_to_index(&self, index: &Path, paths: &[BString]) -> Result<()> {
         self.update_index(index, &ADD, paths, |call| call.setting("index.skipHash=true"))
     }
@@ -83,8 +42,9 @@ impl Repository {
         }
         let incoming = self.incoming()?;
         self.update_index(index, &ADD, paths, |call| call.setting("index.skipHash=true").incoming(&incoming))?;
-        let tree_id = self.tree_by(self.program.call("write-tree").incoming(&incoming), index)?;
-        incoming.keep(index)?;
+        let call = self.program.call("write-tree").setting("index.skipHash=true").incoming(&incoming);
+        let tree_id = tree_by(call, index)?;
+        incoming.keep(index, self.gix.object_hash())?;
         Ok(tree_id)
     }
 
@@ -161,16 +121,10 @@ impl Repository {
 
     /// Writes the tree that `index` stands for.
     pub(crate) fn write_tree(&self, index: &Path) -> Result<ObjectId> {
-        self.tree_by(self.program.call("write-tree"), index)
-    }
-
-    fn tree_by(&self, call: Call<'_>, index: &Path) -> Result<ObjectId> {
-        let output = call.index(index).run()?;
-        if index_file::has_no_checksum(index) {
-            // Nothing was new in it, so it was not written again; older readers want a checksum.
-            self.expand_index(index)?;
-        }
-        ObjectId::from_hex(output.trim()).map_err(|_| Error::Unreadable { command: "write-tree" })
+        let tree_id = tree_by(self.program.call("write-tree"), index)?;
+        // Where nothing was new in it, git did not write it again.
+        index_file::add_checksum(index, self.gix.object_hash())?;
+        Ok(tree_id)
     }
 
     /// Writes a copy of `index` in which every folder is spelled out.
@@ -247,15 +201,9 @@ impl Repository {
     }
 }
 
-fn status(program: &Program, index: &Path) -> Result<Status> {
-    let output = program
-        .call("status")
-        .args(["--porcelain=v2", "-z", "--untracked-files=all", "--no-renames", "--no-ahead-behind"])
-        .args(["--ignored=matching", "--ignore-submodules=dirty"])
-        .index(index)
-        .refreshing()
-        .run()?;
-    parse_status(&output).ok_or(Error::Unreadable { command: "status" })
+fn tree_by(call: Call<'_>, index: &Path) -> Result<ObjectId> {
+    let output = call.index(index).run()?;
+    ObjectId::from_hex(output.trim()).map_err(|_| Error::Unreadable { command: "write-tree" })
 }
 
 /// Asks `check-ignore` about paths.
@@ -282,60 +230,4 @@ fn joined(paths: &[BString]) -> Vec<u8> {
         bytes.push(0);
     }
     bytes
-}
-
-/// Reads `status --porcelain=v2 -z --no-renames`; `None` when a record is not as documented.
-fn parse_status(output: &[u8]) -> Option<Status> {
-    let mut status = Status::default();
-    for record in output.split(|byte| *byte == 0).filter(|record| !record.is_empty()) {
-        let (kind, rest) = (record[0], record.get(2..)?);
-        match kind {
-            b'?' => match rest.strip_suffix(b"/") {
-                Some(folder) => status.nested.push(folder.into()),
-                None => status.untracked.push(rest.into()),
-            },
-            b'!' => status.ignored.push(rest.into()),
-            // 1 XY sub mH mI mW hH hI path
-            b'1' => {
-                let fields: Vec<&[u8]> = rest.splitn(8, |byte| *byte == b' ').collect();
-                let (pair, path) = (*fields.first()?, *fields.get(7)?);
-                let in_work_tree = *pair.get(1)?;
-                if in_work_tree != b'.' {
-                    status.changed.push(StatusChange {
-                        path: path.into(),
-                        gone: in_work_tree == b'D',
-                        submodule: fields.get(1)?.first() == Some(&b'S'),
-                    });
-                }
-            }
-            // u XY sub m1 m2 m3 mW h1 h2 h3 path
-            b'u' => status.conflicts.push((*rest.splitn(10, |byte| *byte == b' ').collect::<Vec<_>>().get(9)?).into()),
-            b'#' => {}
-            _ => return None,
-        }
-    }
-    Some(status)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_status_is_read_with_blanks_and_line_feeds_in_names() {
-        let output = b"1 .M N... 100644 100644 100644 aa bb a b\nc\0? new \0? inner/\0! target/\0! x.log\0\
-            1 AD N... 000000 100644 000000 00 bb gone\x001 A. N... 000000 100644 100644 00 bb staged\0\
-            1 .M SC.. 160000 160000 160000 aa bb sub\0u UU N... 100644 100644 100644 100644 a b c both\0";
-        let status = parse_status(output).unwrap();
-        let changed = |path: &str, gone, submodule| StatusChange { path: path.into(), gone, submodule };
-        assert_eq!(
-            status.changed,
-            [changed("a b\nc", false, false), changed("gone", true, false), changed("sub", false, true)]
-        );
-        assert_eq!(status.untracked, ["new "]);
-        assert_eq!(status.nested, ["inner"]);
-        assert_eq!(status.ignored, ["target/", "x.log"]);
-        assert_eq!(status.conflicts, ["both"]);
-        assert!(parse_status(b"9 what\0").is_none());
-    }
 }

@@ -11,7 +11,7 @@ use super::raw::RawFile;
 use super::scope::{Scope, look_at};
 use super::scratch::ScratchIndex;
 use super::swap::{Old, Swap};
-use crate::git::Repository;
+use crate::git::{Repository, Walk};
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
@@ -163,7 +163,7 @@ fn put_marks_back(
 /// Compares the work tree with what was brought over; returns a note for each path that differs.
 pub(crate) fn compare(repository: &Repository, plan: &Plan, index: &ScratchIndex) -> Result<Vec<String>> {
     let planned: HashSet<&BString> = plan.steps.iter().map(|step| &step.path).collect();
-    let status = repository.status(index.path())?;
+    let status = repository.status(index.path(), Walk::Tracked)?;
     index.remember()?;
     let differing = status.changed.iter().filter(|change| !Scope::is_ours(change.path.as_bstr()));
     Ok(differing

@@ -10,7 +10,7 @@ use super::error::Result;
 use super::scope::{OURS, Scope, is_special};
 use super::scratch::ScratchIndex;
 use super::special::Look;
-use crate::git::{Head, IndexView, Repository, Status, same_contents};
+use crate::git::{Head, IndexView, Repository, Status, Walk, same_contents};
 use crate::state::{SkipReason, Skipped, StateFolder};
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
@@ -71,11 +71,15 @@ fn capture_from(
 ) -> Result<Captured> {
     let root = repository.root();
     let begun = Begun::from(&index, repository, state, scope)?;
-    let (status, seen) = repository.status_while(index.path(), || begun.look(repository, state, scope));
+    let walk = begun.who_walks(repository);
+    let (status, seen) = repository.status_while(index.path(), walk, || begun.look(repository, state, scope));
     let (mut status, mut seen) = (status?, seen?);
     if !seen.doubtful.is_empty() {
         repository.set_in_index(index.path(), &seen.doubtful)?;
-        status = repository.status(index.path())?;
+        status = repository.status(index.path(), walk)?;
+    }
+    if walk == Walk::Tracked {
+        repository.add_untracked(index.path(), &seen.look.unknown, &mut status)?;
     }
     let (user_index, head, head_tree_id) = (seen.user_index.take(), seen.head, seen.head_tree_id);
     let mut updates = sort_out(&status, user_index.as_ref(), scope);
@@ -141,6 +145,14 @@ impl Begun {
         Ok(Self { written, aligned: Some((user_index, announced)) })
     }
 
+    /// Decides who looks for files that are not in the index. Where the scratch index is the user's, the look at the
+    /// folders does that in passing, and git only has to say which of them it ignores.
+    fn who_walks(&self, repository: &Repository) -> Walk {
+        // Asked about single paths, git does not read rules that a sparse checkout left off the disk.
+        let plain = !repository.ignores_case() && !repository.has_sparse_checkout();
+        if self.aligned.is_none() && plain { Walk::Tracked } else { Walk::All }
+    }
+
     /// Looks at HEAD, at folders with tracked files, and at the user's index where it was not read yet.
     fn look(self, repository: &Repository, state: &StateFolder, scope: &Scope<'_>) -> Result<Seen> {
         let head = repository.head()?;
@@ -152,7 +164,7 @@ impl Begun {
             let doubtful = user_index.as_ref().map(|index| doubtful(index, self.written, scope));
             (user_index, Vec::new(), doubtful.unwrap_or_default())
         };
-        let look = Look::begin(repository.root(), &user_index.as_ref().map(IndexView::folders).unwrap_or_default());
+        let look = Look::begin(repository.root(), user_index.as_ref());
         Ok(Seen { user_index, announced, doubtful, head, head_tree_id, look })
     }
 }

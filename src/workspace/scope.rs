@@ -4,6 +4,7 @@
 //! unreadable; `.autodev/` and the state folder never do.
 
 use crate::config::SecretRules;
+use crate::git::is_at_or_below;
 use crate::state::SkipReason;
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use std::ffi::OsStr;
@@ -36,15 +37,12 @@ impl<'a> Scope<'a> {
 
     /// Tells whether a path is `.autodev` or below it.
     pub(crate) fn is_ours(path: &BStr) -> bool {
-        path.strip_prefix(OURS.as_bytes()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
+        is_at_or_below(path, OURS.as_bytes())
     }
 
     /// Tells whether a path is never captured, whatever it is.
     pub(crate) fn never_holds(&self, path: &BStr) -> bool {
-        let in_state = self.state.as_ref().is_some_and(|state| {
-            path.strip_prefix(state.as_slice()).is_some_and(|rest| rest.is_empty() || rest[0] == b'/')
-        });
-        in_state || Self::is_ours(path)
+        self.state.as_ref().is_some_and(|state| is_at_or_below(path, state)) || Self::is_ours(path)
     }
 
     /// Returns where a path of the repository is on disk.

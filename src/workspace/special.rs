@@ -1,12 +1,13 @@
-//! Finds pipes, sockets, devices and folders that cannot be read, which git's status does not name.
+//! Walks the folders: finds what git does not track, and what it cannot: pipes, sockets, devices, closed folders.
 //!
 //! One pass over folder entries, by the type that the folder itself gives (nothing is opened, nothing is
-//! read but folders), through a few threads; ignored folders, submodules and nested repositories are not
-//! entered. Folders with tracked files can be looked into while git's status still runs, the few others only
-//! when it has said which are ignored. Each folder is opened from the one above it, since looking up whole
+//! read but folders), through a few threads. First the folders with tracked files: what stands beside these is
+//! what git is asked about, instead of walking everything once more. Then those of the others that are neither
+//! ignored nor repositories of their own. Each folder is opened from the one above it, since looking up whole
 //! paths would cost more than reading the entries.
 
 use super::scope::on_disk;
+use crate::git::{IndexView, Unknown};
 use crate::state::{SkipReason, Skipped};
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir};
@@ -57,23 +58,24 @@ impl Queue {
     }
 }
 
-/// What was found so far, and folders that were not looked into.
+/// What was found so far, and what was passed by.
 #[derive(Debug, Default)]
 pub(super) struct Look {
     found: Vec<Skipped>,
-    passed_by: Vec<BString>,
+    /// What stands on disk where the index has nothing.
+    pub(super) unknown: Unknown,
 }
 
 impl Look {
-    /// Looks below `root` into the folders `tracked`, which no ignore rule and no repository inside can close.
-    pub(super) fn begin(root: &Path, tracked: &HashSet<&BStr>) -> Self {
-        walk(root, vec![BString::default()], &|folder| tracked.contains(folder))
+    /// Looks below `root` into the folders with files of `index`, which no ignore rule can close.
+    pub(super) fn begin(root: &Path, index: Option<&IndexView>) -> Self {
+        walk(root, vec![BString::default()], &Enter::Tracked(index))
     }
 
     /// Looks into the other folders but those in `closed`; returns all that was found.
     pub(super) fn finish(self, root: &Path, closed: &HashSet<BString>) -> Vec<Skipped> {
-        let open = self.passed_by.into_iter().filter(|folder| !closed.contains(folder)).collect();
-        let rest = walk(root, open, &|folder| !closed.contains(folder));
+        let open = self.unknown.folders.into_iter().filter(|folder| !closed.contains(folder)).collect();
+        let rest = walk(root, open, &Enter::AllBut(closed));
         let inside = |path: &BString| path.find_iter("/").any(|slash| closed.contains(path[..slash].as_bstr()));
         let outside = |skipped: &Skipped| !closed.contains(&skipped.path) && !inside(&skipped.path);
         let mut found: Vec<Skipped> = self.found.into_iter().chain(rest.found).filter(outside).collect();
@@ -82,8 +84,16 @@ impl Look {
     }
 }
 
+/// Which folders are entered.
+enum Enter<'a> {
+    /// Those with files of the index.
+    Tracked(Option<&'a IndexView>),
+    /// All but these.
+    AllBut(&'a HashSet<BString>),
+}
+
 /// Reads the folders in `start` and those below them that are to be entered, through a few threads.
-fn walk(root: &Path, start: Vec<BString>, enter: &(dyn Fn(&BStr) -> bool + Sync)) -> Look {
+fn walk(root: &Path, start: Vec<BString>, enter: &Enter<'_>) -> Look {
     if start.is_empty() {
         return Look::default();
     }
@@ -100,7 +110,8 @@ fn walk(root: &Path, start: Vec<BString>, enter: &(dyn Fn(&BStr) -> bool + Sync)
         workers.into_iter().fold(Look::default(), |mut all, worker| {
             let look = worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             all.found.extend(look.found);
-            all.passed_by.extend(look.passed_by);
+            all.unknown.folders.extend(look.unknown.folders);
+            all.unknown.files.extend(look.unknown.files);
             all
         })
     })
@@ -109,7 +120,7 @@ fn walk(root: &Path, start: Vec<BString>, enter: &(dyn Fn(&BStr) -> bool + Sync)
 /// One thread, with what it has found.
 struct Worker<'a> {
     root: &'a Path,
-    enter: &'a (dyn Fn(&BStr) -> bool + Sync),
+    enter: &'a Enter<'a>,
     queue: &'a Queue,
     look: Look,
     buffer: Vec<u8>,
@@ -130,9 +141,7 @@ impl Worker<'_> {
     /// Reads an open folder and those below it, which are opened from it; gives some away when others wait.
     fn descend(&mut self, place: &OwnedFd, folder: &BStr, depth: usize) {
         for path in self.read(place, folder) {
-            if !(self.enter)(path.as_bstr()) {
-                self.look.passed_by.push(path);
-            } else if depth == DEEPEST || self.queue.idle.load(Ordering::Relaxed) > 0 {
+            if depth == DEEPEST || self.queue.idle.load(Ordering::Relaxed) > 0 {
                 self.queue.give(path);
             } else {
                 let name = &path[path.rfind_byte(b'/').map_or(0, |slash| slash + 1)..];
@@ -151,9 +160,13 @@ impl Worker<'_> {
         }
     }
 
-    /// Reads the entries of one folder: returns the folders in it, and notes its special files.
+    /// Reads the entries of one folder: returns the folders in it that are to be entered, and notes the rest.
     fn read(&mut self, place: &OwnedFd, folder: &BStr) -> Vec<BString> {
         let mut folders = Vec::new();
+        let tracked = match self.enter {
+            Enter::Tracked(index) => index.map(|index| index.folder(folder)),
+            Enter::AllBut(_) => None,
+        };
         let mut entries = RawDir::new(place, self.buffer.spare_capacity_mut());
         while let Some(Ok(entry)) = entries.next() {
             let name = entry.file_name();
@@ -164,14 +177,24 @@ impl Worker<'_> {
             };
             let name = name.to_bytes();
             match kind {
-                FileType::Directory if name != b"." && name != b".." && name != b".git" => {
-                    folders.push(join(folder, name));
+                FileType::Directory if name == b"." || name == b".." || name == b".git" => {}
+                FileType::Directory => {
+                    let path = join(folder, name);
+                    match (self.enter, &tracked) {
+                        (Enter::AllBut(closed), _) if closed.contains(&path) => {}
+                        (Enter::AllBut(_), _) => folders.push(path),
+                        (Enter::Tracked(_), Some(tracked)) if tracked.has_files_below(name) => folders.push(path),
+                        (Enter::Tracked(_), Some(tracked)) if tracked.has_submodule(name) => {}
+                        (Enter::Tracked(_), _) => self.look.unknown.folders.push(path),
+                    }
                 }
                 FileType::Fifo | FileType::Socket | FileType::CharacterDevice | FileType::BlockDevice => {
                     let path = join(folder, name);
                     self.look.found.push(Skipped { path, reason: SkipReason::SpecialFile });
                 }
-                _ => {}
+                _ if matches!(self.enter, Enter::AllBut(_)) || name == b".git" => {}
+                _ if tracked.as_ref().is_some_and(|tracked| tracked.has_file(name)) => {}
+                _ => self.look.unknown.files.push(join(folder, name)),
             }
         }
         folders

@@ -191,6 +191,7 @@ pub(super) fn settle_leftovers(project: &Project) -> Result<()> {
                 project.repository()?.write_blob_if_new(&raw_bytes(&on_disk(&aside, path.as_bstr()))?)?;
             }
         }
+        project.repository()?.make_durable()?;
     }
     discard_leftovers(project)
 }
