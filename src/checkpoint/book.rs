@@ -3,8 +3,7 @@
 //! A number is on disk before it is used, and never smaller than what the refs show, so that a lost file
 //! gives no id out twice. An entry is written last, after the refs that hold it.
 
-use super::error::{Error, Result};
-use crate::git::{RefUpdate, Repository};
+use super::error::Result;
 use crate::state::{Checkpoint, CheckpointId, Counters, Ledger};
 use crate::workspace::Project;
 use gix::ObjectId;
@@ -12,7 +11,6 @@ use gix::ObjectId;
 /// The ledger and the counters of a project.
 pub(super) struct Book<'a> {
     project: &'a Project,
-    repository: &'a Repository,
     ledger: Ledger,
     counters: Counters,
 }
@@ -20,17 +18,16 @@ pub(super) struct Book<'a> {
 impl<'a> Book<'a> {
     /// Opens the book; fails before anything is done when it is damaged or from a newer version.
     pub(super) fn open(project: &'a Project) -> Result<Self> {
-        let repository = project.repository()?;
         let ledger = Ledger::load(project.state())?;
         ledger.require_writable(project.state())?;
         let mut counters = Counters::load(project.state(), project.root())?;
         let in_ledger = ledger.checkpoints.iter().map(|checkpoint| checkpoint.id.0).max().unwrap_or(0);
         counters.checkpoint = counters.checkpoint.max(ledger.next.saturating_sub(1)).max(in_ledger);
         if ledger.checkpoints.is_empty() || counters.is_new() {
-            counters.checkpoint = counters.checkpoint.max(highest(repository, "c/", 'c')?);
-            counters.operation = counters.operation.max(highest(repository, "u/", 'u')?);
+            counters.checkpoint = counters.checkpoint.max(highest(project, "c/", 'c')?);
+            counters.operation = counters.operation.max(highest(project, "u/", 'u')?);
         }
-        Ok(Self { project, repository, ledger, counters })
+        Ok(Self { project, ledger, counters })
     }
 
     /// Returns the entries, oldest first.
@@ -64,21 +61,12 @@ impl<'a> Book<'a> {
         self.counters.save(self.project.state())?;
         Ok(self.counters.operation)
     }
-
-    /// Writes the record commit of an entry; returns the ref that is to hold it.
-    pub(super) fn record(&self, checkpoint: &Checkpoint) -> Result<RefUpdate> {
-        let tree_id = self.repository.tree_of(checkpoint.commit)?;
-        let message = serde_json::to_string(checkpoint).map_err(|_| Error::Unwritable(checkpoint.id))?;
-        let signature = self.project.signature();
-        let commit_id = self.repository.write_commit(tree_id, &[checkpoint.commit], &message, signature)?;
-        Ok(RefUpdate::create(format!("refs/autodev/{}/c/{}", self.repository.key(), checkpoint.id), commit_id))
-    }
 }
 
 /// Returns the highest number among the refs of one kind, such as `refs/autodev/main/c/c12` or `…/u/7/work`.
-fn highest(repository: &Repository, place: &str, letter: char) -> Result<u64> {
-    let prefix = format!("refs/autodev/{}/{place}", repository.key());
-    let names = repository.refs_below(&prefix)?;
+fn highest(project: &Project, place: &str, letter: char) -> Result<u64> {
+    let prefix = format!("{}{place}", project.ref_prefix());
+    let names = project.repository()?.refs_below(&prefix)?;
     let number = |name: &str| {
         let first = name.strip_prefix(&prefix)?.split('/').next()?;
         first.trim_start_matches(letter).parse::<u64>().ok()

@@ -45,9 +45,9 @@ pub(crate) enum Error {
     /// The stack of operations is empty in this direction.
     #[error("there is nothing to {0}")]
     NothingToStep(&'static str),
-    /// An entry cannot be written down.
-    #[error("the entry of {0} cannot be written as a record")]
-    Unwritable(crate::CheckpointId),
+    /// The record of an operation has something else in place of an id.
+    #[error("the record of operation {0} in operations.jsonl is damaged")]
+    Unreadable(u64),
     /// There is nothing to hold.
     #[error("there is nothing to hold yet: no commit and no file")]
     Nothing,
@@ -95,7 +95,7 @@ impl From<Error> for crate::Error {
             Error::Gone { .. } => failed(message).with_hint("git fsck --lost-found may still find it"),
             Error::NoSuchPath(_)
             | Error::OutsidePath(_)
-            | Error::Unwritable(_)
+            | Error::Unreadable(_)
             | Error::NothingToStep(_)
             | Error::PlanIsOld
             | Error::Nothing => failed(message),

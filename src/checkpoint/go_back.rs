@@ -16,10 +16,11 @@ use super::paths::select;
 use super::target::{Found, Target, find};
 use crate::agent;
 use crate::fs::Lock;
-use crate::git::{RefUpdate, Repository};
+use crate::git::{RefUpdate, Repository, short_name};
 use crate::state::{Checkpoint, IndexGoal, OperationKind, StateRecord};
 use crate::workspace::{
-    Begun, Captured, Change, Hold, Keep, Plan, Project, UserIndex, capture, hold, index_tree, plan, require_no_conflict,
+    Begun, Captured, Change, Hold, Keep, Plan, Project, UserIndex, capture, hold, index_tree, plan,
+    require_no_conflict, write_record,
 };
 use gix::ObjectId;
 use gix::bstr::BString;
@@ -99,10 +100,16 @@ pub(super) fn lock(project: &Project, caller: Caller) -> Result<(Lock, Option<Lo
         Caller::Run => None,
         Caller::User => Some(project.state().lock_run_within(BRIEFLY)?.ok_or(Error::RunIsOn)?),
     };
-    if let Some(survivor) = agent::find_by_state_folder(project.state().path())?.into_iter().next() {
-        return Err(Error::Survivor { pid: survivor.pid, name: survivor.name });
-    }
+    refuse_survivor(project)?;
     Ok((lock, run))
+}
+
+/// Fails while a process of an earlier run is alive, which may still write.
+pub(crate) fn refuse_survivor(project: &Project) -> Result<()> {
+    match agent::find_by_state_folder(project.state().path())?.into_iter().next() {
+        Some(survivor) => Err(Error::Survivor { pid: survivor.pid, name: survivor.name }),
+        None => Ok(()),
+    }
 }
 
 /// Looks at everything that decides, and refuses what has to be refused; changes nothing.
@@ -120,7 +127,7 @@ fn look<'a>(project: &'a Project, book: &Book<'_>, request: &Request) -> Result<
     if let Some(branch) = branch.filter(|_| whole)
         && let Some(place) = repository.checked_out_elsewhere(branch)?
     {
-        let branch = branch.trim_start_matches("refs/heads/").to_owned();
+        let branch = short_name(branch).to_owned();
         return Err(Error::CheckedOutElsewhere { branch, place });
     }
     let tip = branch.map(|branch| repository.try_find_ref(branch)).transpose()?.flatten();
@@ -141,7 +148,7 @@ impl Look<'_> {
             request: request.clone(),
             label: self.found.label.clone(),
             commit: self.found.commit_id.to_string(),
-            branch: self.found.branch.as_ref().map(|branch| branch.trim_start_matches("refs/heads/").to_owned()),
+            branch: self.found.branch.as_deref().map(|branch| short_name(branch).to_owned()),
             parks: self.captured.is_changed(),
             steps: self.plan.steps.iter().map(PlannedStep::new).collect(),
         }
@@ -160,11 +167,14 @@ impl Look<'_> {
             drop(begun);
             self.project.rest()?;
             let note = format!("the tree already was as in {}", self.found.name);
-            return Ok(self.restored(None, Vec::new(), vec![note]));
+            return Ok(restored(&self.found, None, Vec::new(), vec![note]));
         }
         let hold = hold(self.project, &self.captured, Some(&self.plan), &[], book.next_operation()?)?;
         let (parked, replaced) = self.replaced(book)?;
-        let mut holding = replaced.iter().map(|checkpoint| book.record(checkpoint)).collect::<Result<Vec<_>>>()?;
+        let mut holding = replaced
+            .iter()
+            .map(|checkpoint| write_record(self.project, checkpoint))
+            .collect::<std::result::Result<Vec<_>, _>>()?;
         if let Some((branch, commit_id)) = &parked {
             holding.push(RefUpdate::create(format!("refs/heads/{branch}"), *commit_id));
         }
@@ -199,6 +209,7 @@ impl Look<'_> {
     fn counts(&self, hold: &Hold) -> Vec<String> {
         let removed = self.plan.steps.iter().filter(|step| step.change.after().is_none()).count();
         let written = self.plan.steps.len() - removed;
+        let place = format!("{}u/{}", self.project.ref_prefix(), hold.number);
         let mut notes = vec![format!("{} written, {} removed", files(written), files(removed))];
         for path in &self.plan.kept {
             let path = crate::workspace::show(path);
@@ -206,24 +217,12 @@ impl Look<'_> {
         }
         for path in &self.plan.in_the_way {
             let path = crate::workspace::show(path);
-            notes.push(format!(
-                "{path} was ignored and in the way; its bytes are held by refs/autodev/{}/u/{}/raw",
-                self.repository.key(),
-                hold.number
-            ));
+            notes.push(format!("{path} was ignored and in the way; its bytes are held by {place}/raw"));
         }
         if self.staged_tree_id != self.captured.head_tree_id && self.staged_tree_id != self.captured.tree_id {
-            notes.push(format!(
-                "what was staged is held by refs/autodev/{}/u/{}/index",
-                self.repository.key(),
-                hold.number
-            ));
+            notes.push(format!("what was staged is held by {place}/index"));
         }
         notes
-    }
-
-    fn restored(&self, saved_on: Option<String>, replaced: Vec<Checkpoint>, notes: Vec<String>) -> Restored {
-        restored(&self.found, saved_on, replaced, notes)
     }
 }
 

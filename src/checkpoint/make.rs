@@ -7,13 +7,13 @@
 use super::book::Book;
 use super::error::{Error, Result};
 use super::outcome::Made;
-use crate::git::{Head, RefUpdate, Repository};
+use crate::git::{Head, RefUpdate, Repository, short_name};
 use crate::state::{
     Checkpoint, CheckpointId, CheckpointKind, HeadRecord, Held, IndexGoal, OperationKind, OperationRecord, VERSION,
 };
 use crate::workspace::{
     Begun, Captured, Change, Hold, Plan, Project, UserIndex, capture, has_marks, hold, index_tree, ref_records,
-    require_no_conflict,
+    require_no_conflict, write_record,
 };
 use gix::ObjectId;
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ pub(crate) fn make(project: &Project, request: &NewCheckpoint, clean: Clean) -> 
         plan: Plan::of_nothing(&captured),
         operation: Some(operation(project, &captured, &hold, OperationKind::Checkpoint, commit_id, &moves, &what)),
         hold,
-        holding: vec![book.record(&checkpoint)?],
+        holding: vec![write_record(project, &checkpoint)?],
         moves,
         index: IndexGoal::Work { tree: captured.tree_id.to_string() },
         raw_after: Vec::new(),
@@ -126,7 +126,7 @@ fn entry_for_head(
     let change = Change {
         plan: Plan::of_nothing(captured),
         hold: Hold::by_others(0, Held::default()),
-        holding: vec![book.record(&checkpoint)?],
+        holding: vec![write_record(project, &checkpoint)?],
         moves: Vec::new(),
         index: IndexGoal::Keep,
         raw_after: Vec::new(),
@@ -166,7 +166,7 @@ fn entry(
 
 /// Returns the name of the branch that HEAD is on, without `refs/heads/`.
 pub(super) fn short_branch(head: &Head) -> Option<String> {
-    head.branch().map(|name| name.strip_prefix("refs/heads/").unwrap_or(name).to_owned())
+    head.branch().map(|name| short_name(name).to_owned())
 }
 
 /// Says where the state before a checkpoint is held: by the commit and its parent, or, where the commit flattens
@@ -219,6 +219,17 @@ pub(super) fn operation(
 fn event(checkpoint: &Checkpoint) -> (&'static str, Value) {
     let fields = json!({"id": checkpoint.id, "kind": checkpoint.kind, "commit": checkpoint.commit.to_string()});
     ("checkpoint_made", fields)
+}
+
+/// Returns HEAD's commit and its tree.
+pub(crate) fn committed_tree(project: &Project) -> Result<(Option<ObjectId>, ObjectId)> {
+    let repository = project.repository()?;
+    let commit_id = repository.head()?.commit_id();
+    let tree_id = match commit_id {
+        Some(commit_id) => repository.tree_of(commit_id)?,
+        None => repository.empty_tree(),
+    };
+    Ok((commit_id, tree_id))
 }
 
 /// Returns HEAD's commit and the tree of what is there now, for a run to see whether work was done.

@@ -16,9 +16,9 @@ mod target;
 mod undo;
 
 pub(crate) use error::Error;
-pub(crate) use go_back::{Caller, Request, go_back, plan_to};
+pub(crate) use go_back::{Caller, Request, go_back, plan_to, refuse_survivor};
 pub(crate) use list::Listing;
-pub(crate) use make::{Clean, NewCheckpoint, current_tree, make};
+pub(crate) use make::{Clean, NewCheckpoint, committed_tree, current_tree, make};
 pub(crate) use outcome::escape;
 pub use outcome::{Made, PlannedStep, RestorePlan, Restored};
 pub(crate) use target::Target;

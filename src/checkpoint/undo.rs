@@ -7,7 +7,7 @@ use super::book::Book;
 use super::error::{Error, Result};
 use super::go_back::{Caller, lock};
 use super::make::{operation, refuse_operation};
-use crate::git::{Expect, Head, RefUpdate, Repository, Target};
+use crate::git::{Expect, RefUpdate, Repository, Target, short_name};
 use crate::state::{Held, IndexGoal, OperationKind, OperationRecord};
 use crate::workspace::{
     Captured, Change, Keep, Plan, Project, UserIndex, capture, held_raw, hold, operations, plan, require_no_conflict,
@@ -64,15 +64,20 @@ pub(crate) fn step(project: &Project, step: Step, agree: &mut dyn FnMut(&str) ->
     let of = find(&operations(project.state())?, step)?;
     let captured = capture(repository, project.state(), &project.scope())?;
     require_no_conflict(&captured)?;
-    let tree_id =
-        id_of(of.held.work.as_ref()).map_or_else(|| Ok(repository.empty_tree()), |id| tree(repository, id))?;
+    let tree_id = match id_of(&of, of.held.work.as_ref())? {
+        Some(commit_id) => repository.tree_of(commit_id)?,
+        None => repository.empty_tree(),
+    };
     let plan = plan(repository, &captured, &project.scope(), tree_id, Keep::Untracked)?;
     let what = if of.what.is_empty() { format!("operation {}", of.n) } else { of.what.clone() };
     let aside = set_aside(repository, &captured, &of, &plan, step)?;
     if !agree(&aside) {
         return Ok(None);
     }
-    let raw_after = id_of(of.held.raw.as_ref()).map_or_else(|| Ok(Vec::new()), |id| held_raw(repository, id))?;
+    let raw_after = match id_of(&of, of.held.raw.as_ref())? {
+        Some(commit_id) => held_raw(repository, commit_id)?,
+        None => Vec::new(),
+    };
     let number = book.next_operation()?;
     let given: Vec<BString> = raw_after.iter().map(|file| file.path.clone()).collect();
     let hold = hold(project, &captured, Some(&plan), &given, number)?;
@@ -128,12 +133,10 @@ fn find(operations: &[OperationRecord], step: Step) -> Result<OperationRecord> {
     found.map(|operation| (*operation).clone()).ok_or(Error::NothingToStep(step.word()))
 }
 
-fn id_of(text: Option<&String>) -> Option<ObjectId> {
-    text.and_then(|text| ObjectId::from_hex(text.as_bytes()).ok())
-}
-
-fn tree(repository: &Repository, commit_id: ObjectId) -> Result<ObjectId> {
-    Ok(repository.tree_of(commit_id)?)
+/// Reads an id as it stands in the record of an operation.
+fn id_of(of: &OperationRecord, text: Option<&String>) -> Result<Option<ObjectId>> {
+    let read = |text: &String| ObjectId::from_hex(text.as_bytes()).map_err(|_| Error::Unreadable(of.n));
+    text.map(read).transpose()
 }
 
 fn index_goal(repository: &Repository, held: &Held) -> IndexGoal {
@@ -151,7 +154,7 @@ fn set_aside(
     plan: &Plan,
     step: Step,
 ) -> Result<String> {
-    let commits = match (captured.head.commit_id(), id_of(of.from.commit.as_ref())) {
+    let commits = match (captured.head.commit_id(), id_of(of, of.from.commit.as_ref())?) {
         (Some(head), Some(before)) => repository.count_commits(Some(before), head)?,
         (Some(head), None) => repository.count_commits(None, head)?,
         (None, _) => 0,
@@ -169,9 +172,9 @@ fn moves(
 ) -> Result<(Vec<RefUpdate>, Vec<ObjectId>)> {
     let mut wanted: Vec<(String, Option<ObjectId>)> = Vec::new();
     for record in of.moves.iter().filter(|record| record.name != "HEAD") {
-        wanted.push((record.name.clone(), id_of(record.from.as_ref())));
+        wanted.push((record.name.clone(), id_of(of, record.from.as_ref())?));
     }
-    let before = id_of(of.from.commit.as_ref());
+    let before = id_of(of, of.from.commit.as_ref())?;
     if let Some(branch) = &of.from.branch {
         wanted.retain(|(name, _)| name != branch);
         wanted.push((branch.clone(), before));
@@ -184,10 +187,7 @@ fn moves(
             continue;
         }
         if let Some(place) = repository.checked_out_elsewhere(&name)? {
-            return Err(Error::CheckedOutElsewhere {
-                branch: name.trim_start_matches("refs/heads/").to_owned(),
-                place,
-            });
+            return Err(Error::CheckedOutElsewhere { branch: short_name(&name).to_owned(), place });
         }
         tips.extend(now.filter(|tip| Some(*tip) != captured.head.commit_id()));
         let expect = now.map_or(Expect::Absent, |id| Expect::Value(Target::Commit(id)));
@@ -203,16 +203,12 @@ fn switch(captured: &Captured, of: &OperationRecord, before: Option<ObjectId>) -
     if captured.head.branch() == of.from.branch.as_deref() && captured.head.branch().is_some() {
         return None;
     }
-    let now = match &captured.head {
-        Head::Branch { name, .. } => Target::Ref(name.clone()),
-        Head::Detached { commit_id } => Target::Commit(*commit_id),
-    };
     let to = match (&of.from.branch, before) {
         (Some(branch), _) => Target::Ref(branch.clone()),
         (None, Some(commit_id)) => Target::Commit(commit_id),
         (None, None) => return None,
     };
-    (to != now).then_some(RefUpdate { name: "HEAD".into(), to: Some(to), expect: Expect::Value(now), through: false })
+    (to != captured.head.target()).then(|| RefUpdate::switch(&captured.head, to))
 }
 
 fn memory_line(project: &Project, step: Step, what: &str) -> String {

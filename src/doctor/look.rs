@@ -100,7 +100,7 @@ impl Findings {
     }
 
     fn locks(&mut self, repository: &Repository) {
-        let lock = repository.index_path().with_extension("lock");
+        let lock = repository.index_lock_path();
         if lock.exists() {
             let what = format!("{} is there: a git command is at work, or one was cut off", lock.display());
             self.add(what, format!("when no git command is running any more: rm {}", lock.display()));

@@ -1,9 +1,9 @@
 //! The mendings: a ledger made again from its refs, and a state folder adopted.
 
 use crate::clock::compact;
-use crate::git::{RefUpdate, Repository};
+use crate::git::Repository;
 use crate::state::{Checkpoint, Counters, Ledger};
-use crate::workspace::Project;
+use crate::workspace::{Project, write_record};
 use crate::{Result, fs};
 
 /// Reads the entries that the refs of a project carry, by id.
@@ -41,12 +41,7 @@ pub(crate) fn rebuild(project: &Project) -> Result<Vec<String>> {
     let missing: Vec<Checkpoint> = recorded.iter().filter(|there| !listed(there.id)).cloned().collect();
     let held = |entry: &&Checkpoint| recorded.iter().any(|there| there.id == entry.id);
     for entry in ledger.checkpoints.iter().filter(|entry| !held(entry) && repository.has_commit(entry.commit)) {
-        let tree_id = repository.tree_of(entry.commit)?;
-        let message = serde_json::to_string(entry).map_err(|error| {
-            crate::Error::new(crate::ErrorKind::Bug, format!("the entry of {} cannot be written: {error}", entry.id))
-        })?;
-        let commit_id = repository.write_commit(tree_id, &[entry.commit], &message, project.signature())?;
-        let update = RefUpdate::create(format!("{}c/{}", project.ref_prefix(), entry.id), commit_id);
+        let update = write_record(project, entry)?;
         repository.update_refs(&[update], "autodev: record made again", project.signature())?;
         done.push(format!("{} has a ref again", entry.id));
     }

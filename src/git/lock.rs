@@ -37,10 +37,14 @@ pub(crate) struct IndexLock {
 }
 
 impl Repository {
+    /// Returns where the lock of the user's index is, as long as somebody holds it.
+    pub(crate) fn index_lock_path(&self) -> PathBuf {
+        self.index_path().with_extension("lock")
+    }
+
     /// Makes the file that is to become the lock; the caller holds the project's lock.
     pub(crate) fn prepare_index_lock(&self) -> Result<WaitingLock> {
-        let index = self.index_path();
-        let (lock, file) = (index.with_extension("lock"), self.git_dir.join(WAITING));
+        let (index, lock, file) = (self.index_path(), self.index_lock_path(), self.git_dir.join(WAITING));
         fs::remove_file(&file)?;
         fs::create_new(&file, b"", 0o644)?;
         let identity = FileIdentity::of(&file).ok_or(Error::Unreadable { command: WAITING })?;
@@ -49,8 +53,7 @@ impl Repository {
 
     /// Takes over the lock that a process of ours left, if it is the one with this identity.
     pub(crate) fn adopt_index_lock(&self, identity: FileIdentity) -> Option<IndexLock> {
-        let index = self.index_path();
-        let lock = index.with_extension("lock");
+        let (index, lock) = (self.index_path(), self.index_lock_path());
         (FileIdentity::of(&lock) == Some(identity)).then_some(IndexLock { index, lock, identity, held: true })
     }
 

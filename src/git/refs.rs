@@ -39,6 +39,19 @@ impl Head {
             Self::Detached { .. } => None,
         }
     }
+
+    /// Returns what HEAD itself leads to.
+    pub(crate) fn target(&self) -> Target {
+        match self {
+            Self::Branch { name, .. } => Target::Ref(name.clone()),
+            Self::Detached { commit_id } => Target::Commit(*commit_id),
+        }
+    }
+}
+
+/// Returns the name of a branch without `refs/heads/`, as people call it.
+pub(crate) fn short_name(branch: &str) -> &str {
+    branch.strip_prefix("refs/heads/").unwrap_or(branch)
 }
 
 /// What a ref points to.
@@ -92,6 +105,11 @@ impl RefUpdate {
     pub(crate) fn head(head: &Head, to: ObjectId) -> Self {
         let name = head.branch().unwrap_or("HEAD");
         Self { through: head.branch().is_some(), ..Self::moved(name, head.commit_id(), to) }
+    }
+
+    /// Leads HEAD itself elsewhere, onto a branch or a commit; no branch moves.
+    pub(crate) fn switch(head: &Head, to: Target) -> Self {
+        Self { name: "HEAD".into(), to: Some(to), expect: Expect::Value(head.target()), through: false }
     }
 
     /// Moves a ref from one commit (or from nowhere) to another.

@@ -3,7 +3,7 @@
 use super::error::Result;
 use super::machine::Event;
 use crate::agent::{How, Line, Program, Stop, run_plain};
-use crate::checkpoint::current_tree;
+use crate::checkpoint::{committed_tree, current_tree};
 use crate::workspace::Project;
 use gix::ObjectId;
 use std::ffi::OsString;
@@ -25,6 +25,14 @@ pub(super) struct Base {
     pub(super) commit_id: Option<ObjectId>,
     /// The work tree.
     pub(super) tree_id: ObjectId,
+}
+
+impl Base {
+    /// HEAD's commit and its tree: what is there after a checkpoint.
+    pub(super) fn committed(project: &Project) -> Result<Self> {
+        let (commit_id, tree_id) = committed_tree(project)?;
+        Ok(Self { commit_id, tree_id })
+    }
 }
 
 /// Returns what is there now, where checkpoints can be made.

@@ -8,8 +8,8 @@ use super::machine::{Effect, Event, Finished, Machine, TurnEnd};
 use super::start::Start;
 use super::thread;
 use super::turn::{Turn, environment};
-use crate::agent::{Stop, find_by_state_folder};
-use crate::checkpoint::{self, Clean, NewCheckpoint, Restored, make};
+use crate::agent::Stop;
+use crate::checkpoint::{self, Clean, NewCheckpoint, Restored, make, refuse_survivor};
 use crate::config::Participant;
 use crate::fs::{self, Lock};
 use crate::state::{Checkpoint, CheckpointKind, Counters, Post, PostKind, RunState, StateRecord, VERSION};
@@ -49,9 +49,7 @@ pub(crate) trait Watcher {
 pub(crate) fn run(project: &Project, request: &Request, stop: &Stop, watcher: &mut dyn Watcher) -> Result<Outcome> {
     let participants = choose(project.config(), request.participant.as_deref())?;
     let mut lock = Holder::lock(project.state())?;
-    if let Some(survivor) = find_by_state_folder(project.state().path())?.into_iter().next() {
-        return Err(checkpoint::Error::Survivor { pid: survivor.pid, name: survivor.name }.into());
-    }
+    refuse_survivor(project)?;
     let mut counters = Counters::load(project.state(), project.root())?;
     counters.run += 1;
     counters.save(project.state())?;
@@ -167,13 +165,14 @@ impl Driver<'_> {
                 if let Some(checkpoint) = made.checkpoint() {
                     self.note_checkpoint(checkpoint.clone());
                 }
+                self.newest = Some(Base::committed(self.project)?);
             }
             Err(error @ checkpoint::Error::Operation { .. }) => {
                 self.watcher.say(format!("no baseline: {error}"));
+                self.newest = base(self.project)?;
             }
             Err(error) => return Err(error.into()),
         }
-        self.newest = base(self.project)?;
         self.start = Start::hold(self.project, &self.run)?;
         Ok(())
     }
@@ -242,7 +241,7 @@ impl Driver<'_> {
         match make(self.project, &request, Clean::Entry) {
             Ok(made) => {
                 if let Some(checkpoint) = made.checkpoint() {
-                    self.newest = base(self.project)?;
+                    self.newest = Some(Base::committed(self.project)?);
                     self.note_checkpoint(checkpoint.clone());
                 }
                 self.project.event("credited", fields)?;

@@ -41,12 +41,9 @@ pub(super) fn bring_over(
     let written = to_write(repository, captured, plan, &next)?;
     swap.stage(repository, &next, &written, raw)?;
     put_marks_back(repository, captured, plan, &next)?;
-    let mut new = written;
-    for file in raw {
-        if !new.contains(&file.path) {
-            new.push(file.path.clone());
-        }
-    }
+    let known: HashSet<&BString> = written.iter().collect();
+    let more = raw.iter().map(|file| &file.path).filter(|path| !known.contains(path));
+    let new: Vec<BString> = written.iter().chain(more).cloned().collect();
     let old = to_move(repository, captured, plan, held, raw, trust)?;
     if let Err(error) = swap.exchange(repository, &old, &new) {
         return Err(match swap.put_back(repository) {

@@ -5,7 +5,8 @@
 
 use super::error::Result;
 use super::project::Project;
-use super::recover::{Direction, recover};
+use super::recover::recover;
+use super::refs::Direction;
 use crate::fs::Lock;
 use crate::git::IndexLock;
 use crate::state::Intent;

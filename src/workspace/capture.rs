@@ -206,13 +206,11 @@ fn bring_up_to_date(
         }
     };
     // Names that git does not allow are passed over without an error.
-    for path in &updates.new {
-        if !refused.contains(path) && !repository.has_path(tree_id, path.as_bstr())? {
-            refused.push(path.clone());
-        }
-    }
+    let known = if updates.new.is_empty() { None } else { repository.read_index(index)? };
+    let passed_over = |path: &&BString| !known.as_ref().is_some_and(|index| index.contains(path.as_bstr()));
+    let missing: HashSet<BString> = updates.new.iter().filter(passed_over).cloned().chain(refused).collect();
     let reason = SkipReason::Unstageable;
-    Ok((tree_id, refused.into_iter().map(|path| Skipped { path, reason }).collect()))
+    Ok((tree_id, missing.into_iter().map(|path| Skipped { path, reason }).collect()))
 }
 
 /// Finds the files that git cannot take, by halves; what they were before stays in the index.

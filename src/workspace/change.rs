@@ -1,6 +1,6 @@
 //! Change: everything a command does to a project, carried out so that it can be cut anywhere.
 //!
-//! Hold → read back → intent → work tree → raw bytes → compare → index → refs → ledger → operation → intent gone.
+//! Hold → read back → intent → work tree → compare → index → refs → ledger → operation → intent gone.
 //! Each step can be done twice, so that what a cut left is completed by doing it again (`recover`). A step
 //! that fails gives everything back; where even that fails, the intent stays and says what is where.
 
@@ -14,9 +14,10 @@ use super::marks::Marks;
 use super::plan::Plan;
 use super::project::Project;
 use super::raw::RawFile;
-use super::refs::{Way, move_all, records};
+use super::refs::{Direction, move_all, records};
 use super::scope::OURS;
 use super::scratch::ScratchIndex;
+use super::swap::discard_leftovers;
 use crate::fs::FileIdentity;
 use crate::git::{IndexLock, RefUpdate, Repository};
 use crate::state::{BEFORE, ChangeRecord, Checkpoint, IndexGoal, Intent, OperationRecord, PathRecord, StateFolder};
@@ -98,10 +99,7 @@ impl Begun<'_> {
         };
         match self.forward(captured, change, &next, lock) {
             Ok(mut notes) => {
-                // All is done and written down; what cannot be cleared away now, the next command clears away.
-                if let Err(error) = swap.finish().and_then(|()| Ok(Intent::remove(state)?)) {
-                    notes.push(format!("not everything could be cleared away; the next command does that: {error}"));
-                }
+                notes.extend(clear_away(project));
                 notes.splice(0..0, std::mem::take(&mut self.notes));
                 Ok(notes)
             }
@@ -138,7 +136,7 @@ pub(super) fn complete(
     let repository = project.repository()?;
     let record = intent.change.as_ref().ok_or(Error::NoIntent)?;
     let message = format!("autodev: {}", intent.what);
-    let move_refs = || move_all(repository, &record.moves, Way::Forward, &message, project.signature());
+    let move_refs = || move_all(repository, &record.moves, Direction::Forward, &message, project.signature());
     match lock {
         Some(lock) if record.index != IndexGoal::Keep => {
             let settled = settle_index(repository, captured, next, &record.index, stands)?;
@@ -155,13 +153,10 @@ pub(super) fn complete(
     Ok(tell(project, record))
 }
 
-/// Ends a change that is done: what fails now does not undo it, and is noted.
-pub(super) fn finish(project: &Project, record: &ChangeRecord) -> Vec<String> {
-    let mut notes = tell(project, record);
-    if let Err(error) = Intent::remove(project.state()) {
-        notes.push(format!("the record of the change is still there ({error}); the next command removes it"));
-    }
-    notes
+/// Ends a change that is done and written down: what cannot be cleared away now, the next command clears away.
+pub(super) fn clear_away(project: &Project) -> Option<String> {
+    let cleared = discard_leftovers(project).and_then(|()| Ok(Intent::remove(project.state())?));
+    cleared.err().map(|error| format!("not everything could be cleared away; the next command does that: {error}"))
 }
 
 /// Keeps the user's index as it is before the change, for giving it back.

@@ -1,6 +1,6 @@
 //! What can go wrong in the engine. Messages fit after `Restore failed: `.
 
-use crate::{ErrorKind, fs, git, state};
+use crate::{CheckpointId, ErrorKind, fs, git, state};
 use gix::bstr::BString;
 
 /// A failure of the room `workspace`.
@@ -30,6 +30,9 @@ pub(crate) enum Error {
     /// The intent on disk does not say what it must say.
     #[error("the record of the change in progress is not usable")]
     NoIntent,
+    /// An entry cannot be written down.
+    #[error("the entry of {id} cannot be written as a record")]
+    Unwritable { id: CheckpointId },
     /// What was cut off cannot be completed without the user.
     #[error("{what} was cut off, and since then {} changed", paths.iter().map(show).collect::<Vec<_>>().join(", "))]
     Undecided { what: String, paths: Vec<BString> },
@@ -72,7 +75,7 @@ impl From<Error> for crate::Error {
             Error::Undecided { .. } => Self::new(ErrorKind::Failed, message).with_hint(
                 "autodev restore --continue completes it, autodev restore --abort takes it back; both leave these files as they are",
             ),
-            Error::NoIntent
+            Error::Unwritable { .. } | Error::NoIntent
             | Error::Edited { .. }
             | Error::NotWritten { .. }
             | Error::NotPutBack { .. }

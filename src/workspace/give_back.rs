@@ -1,13 +1,13 @@
-//! Gives everything back after a step of a change failed: the work tree path by path, refs, index, ledger.
+//! Gives everything back after a step of a change failed: the same files to their places, refs, index, ledger.
 //!
 //! Where this works, the project is as it was before the change. Where it does not, the intent stays, and the
 //! error says what is where.
 
-use super::change::{Change, finish};
+use super::change::{Change, clear_away, tell};
 use super::error::{Error, Result};
 use super::project::Project;
 use super::records::is_complete;
-use super::refs::{Way, move_all, take_back};
+use super::refs::{Direction, move_all, take_back};
 use super::swap::{Swap, discard_leftovers};
 use crate::fs::FileIdentity;
 use crate::git::IndexLock;
@@ -31,8 +31,8 @@ pub(super) fn give_back(
     let record = intent.change.clone().ok_or(Error::NoIntent)?;
     if is_complete(project.state(), &record).unwrap_or(false) {
         let mut notes = vec![format!("done, but it may not outlast a power failure: {reason}")];
-        discard_leftovers(project)?;
-        notes.extend(finish(project, &record));
+        notes.extend(tell(project, &record));
+        notes.extend(clear_away(project));
         return Ok(notes);
     }
     // Whoever has to go on with this goes back as well. On a full disk that cannot be said, and need not be.
@@ -64,7 +64,7 @@ pub(super) fn take_new_lock(project: &Project, intent: &mut Intent) -> Result<In
 /// Moves refs back, puts the index of before in place, takes entries out, and lets go what holds.
 pub(super) fn give_git_back(project: &Project, intent: &mut Intent, record: &ChangeRecord) -> Result<()> {
     let (repository, state, signature) = (project.repository()?, project.state(), project.signature());
-    move_all(repository, &record.moves, Way::Back, "autodev: given back", signature)?;
+    move_all(repository, &record.moves, Direction::Back, "autodev: given back", signature)?;
     if intent.made(FileIdentity::of(&repository.index_path())) {
         let lock = take_new_lock(project, intent)?;
         let before = state.file(BEFORE);

@@ -7,10 +7,10 @@
 use super::capture::Captured;
 use super::error::Result;
 use super::plan::Keep;
-use super::scope::Scope;
+use super::scope::{Scope, folders_above, join};
 use crate::git::{Repository, TreeChange};
 use gix::ObjectId;
-use gix::bstr::{BString, ByteSlice as _};
+use gix::bstr::{BStr, BString, ByteSlice as _};
 use std::collections::{BTreeSet, HashSet};
 
 /// The name of files with ignore rules.
@@ -31,10 +31,10 @@ pub(super) fn ignored_then(
     let new = || steps.iter().filter(|step| step.change.after().is_some()).map(|step| &step.path);
     let tracked = |path: &BString| captured.user_index.as_ref().is_some_and(|index| index.contains(path.as_bstr()));
     // Where the target has a file in place of a folder, or the other way round, there is no room to stay.
-    let files: HashSet<&[u8]> = new().map(|path| path.as_slice()).collect();
-    let folders: HashSet<&[u8]> = new().flat_map(folders_above).collect();
+    let files: HashSet<&BStr> = new().map(|path| path.as_bstr()).collect();
+    let folders: HashSet<&BStr> = new().flat_map(|path| folders_above(path.as_bstr())).collect();
     let has_room = |path: &BString| {
-        !folders.contains(path.as_slice()) && !folders_above(path).any(|folder| files.contains(folder))
+        !folders.contains(path.as_bstr()) && !folders_above(path.as_bstr()).any(|folder| files.contains(folder))
     };
     let deleted = steps.iter().filter(|step| step.change.after().is_none()).map(|step| &step.path);
     let (mut kept, candidates): (Vec<BString>, Vec<BString>) = deleted
@@ -45,10 +45,9 @@ pub(super) fn ignored_then(
         return Ok(kept);
     }
     let mut rules = Vec::new();
-    let places: BTreeSet<&[u8]> = candidates.iter().flat_map(folders_above).collect();
-    for folder in std::iter::once([].as_slice()).chain(places) {
-        let separator: &[u8] = if folder.is_empty() { b"" } else { b"/" };
-        let path = BString::from([folder, separator, RULES.as_bytes()].concat());
+    let places: BTreeSet<&BStr> = candidates.iter().flat_map(|path| folders_above(path.as_bstr())).collect();
+    for folder in std::iter::once(BStr::new("")).chain(places) {
+        let path = join(folder, RULES.as_bytes());
         if let Some((mode, id)) = repository.try_find_entry(to, path.as_bstr())?.filter(|(mode, _)| mode.is_blob()) {
             rules.push((path, u32::from(mode.value()), id));
         }
@@ -60,9 +59,4 @@ pub(super) fn ignored_then(
     let elsewhere = index.path().parent().unwrap_or_else(|| repository.git_dir());
     kept.extend(repository.ignored_by(index.path(), elsewhere, &candidates)?);
     Ok(kept)
-}
-
-/// Returns the folders above a path, without the root.
-fn folders_above(path: &BString) -> impl Iterator<Item = &[u8]> {
-    path.find_iter("/").map(|slash| &path[..slash])
 }

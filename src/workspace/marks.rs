@@ -3,6 +3,7 @@
 //! Written into the message of the commit that holds an index, and given back from it.
 
 use super::error::{Error, Result};
+use super::raw::last_record;
 use super::scratch::ScratchIndex;
 use crate::git::{IndexView, Repository, Staged};
 use crate::state::PathRecord;
@@ -72,11 +73,7 @@ impl Marks {
 
     /// Reads the marks from the message of a commit that holds an index.
     pub(crate) fn from_message(message: &[u8]) -> Self {
-        let lines = message.split(|byte| *byte == b'\n').rev();
-        lines
-            .filter(|line| line.starts_with(b"{"))
-            .find_map(|line| serde_json::from_slice(line).ok())
-            .unwrap_or_default()
+        last_record(message).unwrap_or_default()
     }
 
     /// Gives the marks to an index that has the entries already.

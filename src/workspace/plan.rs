@@ -7,7 +7,7 @@
 use super::capture::Captured;
 use super::error::{Error, Result};
 use super::raw::read_raw;
-use super::scope::{OURS, Scope};
+use super::scope::{OURS, Scope, folders_above, join};
 use crate::git::{Change, Repository, TreeChange};
 use crate::state::SkipReason;
 use gix::ObjectId;
@@ -152,8 +152,7 @@ struct Search<'a> {
 impl Search<'_> {
     /// Looks at the folders above a path: something that is no folder may stand there.
     fn parents(&self, path: &BStr, seen: &mut HashSet<BString>, found: &mut Found) -> Result<()> {
-        for slash in path.find_iter("/") {
-            let folder = path[..slash].as_bstr();
+        for folder in folders_above(path) {
             if !seen.insert(folder.to_owned()) {
                 continue;
             }
@@ -182,9 +181,7 @@ impl Search<'_> {
         for entry in entries {
             let entry = entry.map_err(|source| crate::fs::Error::new("read", &on_disk, source))?;
             let kind = entry.file_type().map_err(|source| crate::fs::Error::new("read", &entry.path(), source))?;
-            let mut path = folder.to_owned();
-            path.push(b'/');
-            path.extend_from_slice(entry.file_name().as_bytes());
+            let path = join(folder, entry.file_name().as_bytes());
             if entry.file_name() == ".git" {
                 let what = SkipReason::NestedRepository.to_string();
                 return Err(Error::InTheWay { path: folder.to_owned(), what });

@@ -63,16 +63,13 @@ pub(super) fn read_raw(repository: &Repository, scope: &Scope<'_>, path: &BStrin
     let place = scope.on_disk(path.as_bstr());
     let Some(metadata) = scope.look_at(path.as_bstr()) else { return Ok(None) };
     let mode = metadata.permissions().mode() & 0o7777;
-    let (kind, bytes) = if metadata.is_symlink() {
-        let text = std::fs::read_link(&place).map_err(|source| crate::fs::Error::new("read", &place, source))?;
-        (EntryKind::Link, text.as_os_str().as_bytes().to_vec())
-    } else if metadata.is_file() {
-        let kind = if mode & 0o100 == 0 { EntryKind::Blob } else { EntryKind::BlobExecutable };
-        (kind, crate::fs::read(&place)?)
-    } else {
-        return Ok(None);
+    let kind = match () {
+        () if metadata.is_symlink() => EntryKind::Link,
+        () if metadata.is_file() && mode & 0o100 == 0 => EntryKind::Blob,
+        () if metadata.is_file() => EntryKind::BlobExecutable,
+        () => return Ok(None),
     };
-    let blob_id = repository.write_blob_if_new(&bytes)?;
+    let blob_id = repository.write_blob_if_new(&raw_bytes(&place)?)?;
     Ok(Some(RawFile { path: path.clone(), kind, blob_id, mode }))
 }
 
@@ -103,9 +100,12 @@ pub(super) fn write_raw(
 /// Reads the files that a commit under `u/<n>/raw` holds.
 pub(crate) fn held_raw(repository: &Repository, commit_id: ObjectId) -> Result<Vec<RawFile>> {
     let message = repository.message_of(commit_id)?;
-    let records: Option<Vec<RawRecord>> =
-        message.lines().rev().filter(|line| !line.is_empty()).find_map(|line| serde_json::from_slice(line).ok());
-    records.unwrap_or_default().iter().map(RawFile::from_record).collect()
+    last_record::<Vec<RawRecord>>(&message).unwrap_or_default().iter().map(RawFile::from_record).collect()
+}
+
+/// Reads the record that the last line of a commit's message is, or the last that is one.
+pub(super) fn last_record<T: serde::de::DeserializeOwned>(message: &[u8]) -> Option<T> {
+    message.lines().rev().find_map(|line| serde_json::from_slice(line).ok())
 }
 
 /// Tells whether a file is there with the bytes and the mode that are held.

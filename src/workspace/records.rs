@@ -1,10 +1,21 @@
 //! Ledger and operations of a change: entering them once, and taking entries out again.
 
-use super::error::Result;
+use super::error::{Error, Result};
+use super::project::Project;
+use crate::git::RefUpdate;
 use crate::state::{ChangeRecord, Checkpoint, Ledger, OperationRecord, StateFolder, journal};
 
 /// The file with one line for each operation.
 pub(crate) const OPERATIONS: &str = "operations.jsonl";
+
+/// Writes the commit that carries an entry as its message; returns the ref that is to hold it.
+pub(crate) fn write_record(project: &Project, checkpoint: &Checkpoint) -> Result<RefUpdate> {
+    let repository = project.repository()?;
+    let tree_id = repository.tree_of(checkpoint.commit)?;
+    let message = serde_json::to_string(checkpoint).map_err(|_| Error::Unwritable { id: checkpoint.id })?;
+    let commit_id = repository.write_commit(tree_id, &[checkpoint.commit], &message, project.signature())?;
+    Ok(RefUpdate::create(format!("{}c/{}", project.ref_prefix(), checkpoint.id), commit_id))
+}
 
 /// Reads all operations, oldest first.
 pub(crate) fn operations(state: &StateFolder) -> Result<Vec<OperationRecord>> {

@@ -9,31 +9,22 @@ use super::capture::{Captured, capture};
 use super::change::{Stands, complete, object_id, tell};
 use super::error::{Error, Result, show};
 use super::give_back::{give_git_back, take_new_lock};
-use super::plan::{Keep, Plan, plan};
+use super::plan::{Keep, plan};
 use super::project::Project;
 use super::raw::{RawFile, has_bytes_of, is_as_held, read_raw};
 use super::records::is_complete;
-use super::refs::{require_at_an_end, take_back};
+use super::refs::{Direction, require_at_an_end, take_back};
 use super::scope::{OURS, look_at, on_disk};
 use super::scratch::ScratchIndex;
-use super::swap::{Swap, discard_leftovers, settle_leftovers};
+use super::swap::{discard_leftovers, settle_leftovers};
 use crate::fs::FileIdentity;
 use crate::git::{IndexLock, Repository, TreeChange};
 use crate::state::{ChangeRecord, IndexGoal, Intent, RawRecord};
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
-
-/// Which end a change that was cut off is brought to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Direction {
-    /// It is completed.
-    Forward,
-    /// It is taken back.
-    Back,
-}
 
 type Entry = Option<(EntryKind, ObjectId)>;
 
@@ -72,7 +63,7 @@ pub(super) fn recover(project: &Project, wish: Option<Direction>) -> Result<Opti
             if let Some(lock) = lock {
                 lock.leave();
             }
-            return Err(Error::Undecided { what: intent.what, paths: mixed.edited });
+            return Err(Error::Undecided { what: intent.what, paths: mixed.edited.into_iter().collect() });
         }
     };
     if intent.back != (direction == Direction::Back) {
@@ -120,7 +111,7 @@ fn see_ignored(repository: &Repository, captured: &mut Captured, record: &Change
 struct Mixed {
     steps: Vec<TreeChange>,
     /// Paths of the plan that are neither as before nor as after.
-    edited: Vec<BString>,
+    edited: BTreeSet<BString>,
 }
 
 impl Mixed {
@@ -133,61 +124,71 @@ impl Mixed {
             .map(|step| (step.path, step.change.after()))
             .collect();
         let raw = record.raw_before.iter().chain(&record.raw_after);
-        let raw: Vec<RawFile> = raw.map(RawFile::from_record).collect::<Result<_>>()?;
-        let mut edited = Vec::new();
+        let mut ends: HashMap<BString, Vec<RawFile>> = HashMap::new();
+        for file in raw {
+            ends.entry(file.path.0.clone()).or_default().push(RawFile::from_record(file)?);
+        }
+        let is_an_end =
+            |path| ends.get(path).into_iter().flatten().any(|file: &RawFile| has_bytes_of(repository, file));
+        let mut edited = BTreeSet::new();
         for TreeChange { path, change } in &steps {
             let entry = now.get(path).copied().unwrap_or_else(|| change.before());
             let at_an_end = entry == change.before() || entry == change.after();
-            if !at_an_end && !raw.iter().any(|file| file.path == *path && has_bytes_of(repository, file)) {
-                edited.push(path.clone());
+            if !at_an_end && !is_an_end(path) {
+                edited.insert(path.clone());
             }
         }
         Ok(Self { steps, edited })
     }
 
-    /// Brings the files to one end, with the bytes that are held for it; `held` are those of the other end.
+    /// Brings the files to one end, with the bytes that are held for it; returns an index that stands for it.
     fn bring_over(
         &self,
         project: &Project,
         captured: &Captured,
-        plan: &Plan,
-        held: &[RawRecord],
-        given: &[RawRecord],
-    ) -> Result<(ScratchIndex, Swap)> {
+        record: &ChangeRecord,
+        direction: Direction,
+    ) -> Result<ScratchIndex> {
         let repository = project.repository()?;
+        let (held, given) = match direction {
+            Direction::Forward => (&record.raw_before, &record.raw_after),
+            Direction::Back => (&record.raw_after, &record.raw_before),
+        };
         let files = |records: &[RawRecord]| records.iter().map(RawFile::from_record).collect::<Result<Vec<_>>>();
-        let wanted = |file: &RawFile| !self.edited.contains(&file.path) && !is_as_held(repository, file);
-        let given: Vec<RawFile> = files(given)?.into_iter().filter(wanted).collect();
-        let mut now = files(held)?;
-        for path in plan.in_the_way.iter().chain(given.iter().map(|file| &file.path)) {
-            if !now.iter().any(|file| file.path == *path) {
-                now.extend(read_raw(repository, &project.scope(), path)?);
-            }
+        let (held, given) = (files(held)?, files(given)?);
+        // A file that has the bytes that are held for that end already stays as it is.
+        let (there, missing): (Vec<RawFile>, Vec<RawFile>) =
+            given.into_iter().partition(|file| is_as_held(repository, file));
+        let there: HashSet<&BString> = there.iter().map(|file| &file.path).collect();
+        let given: Vec<RawFile> = missing.into_iter().filter(|file| !self.edited.contains(&file.path)).collect();
+        let target = self.target(repository, captured, direction, &there)?;
+        let plan = plan(repository, captured, &project.scope(), target, Keep::Nothing)?;
+        let mut now = held;
+        let known: HashSet<BString> = now.iter().map(|file| file.path.clone()).collect();
+        let also: BTreeSet<&BString> = plan.in_the_way.iter().chain(given.iter().map(|file| &file.path)).collect();
+        for path in also.into_iter().filter(|path| !known.contains(*path)) {
+            now.extend(read_raw(repository, &project.scope(), path)?);
         }
-        bring_over(project, captured, plan, &now, &given, Trust::CleanBytes)
+        let (next, _swap) = bring_over(project, captured, &plan, &now, &given, Trust::CleanBytes)?;
+        discard_leftovers(project)?;
+        next.remember()?;
+        Ok(next)
     }
 
-    /// The tree that is there now, with the plan's paths at one of their ends.
-    ///
-    /// A file that has the bytes that are held for that end already stays as it is.
+    /// The tree that is there now, with the plan's paths at one of their ends, but for those that are `there` already.
     fn target(
         &self,
         repository: &Repository,
         captured: &Captured,
         direction: Direction,
-        given: &[RawRecord],
+        there: &HashSet<&BString>,
     ) -> Result<ObjectId> {
-        let given: Vec<RawFile> = given.iter().map(RawFile::from_record).collect::<Result<_>>()?;
-        let there = |path: &BString| given.iter().any(|file| file.path == *path && is_as_held(repository, file));
-        let entries: Vec<(BString, Entry)> = self
-            .steps
-            .iter()
-            .filter(|step| !self.edited.contains(&step.path) && !there(&step.path))
-            .map(|step| {
-                let entry = if direction == Direction::Forward { step.change.after() } else { step.change.before() };
-                (step.path.clone(), entry)
-            })
-            .collect();
+        let open = self.steps.iter().filter(|step| !self.edited.contains(&step.path) && !there.contains(&step.path));
+        let end = |step: &TreeChange| match direction {
+            Direction::Forward => step.change.after(),
+            Direction::Back => step.change.before(),
+        };
+        let entries: Vec<(BString, Entry)> = open.map(|step| (step.path.clone(), end(step))).collect();
         Ok(repository.with_paths(captured.tree_id, &entries)?)
     }
 }
@@ -201,11 +202,7 @@ fn forward(
     lock: Option<IndexLock>,
 ) -> Result<()> {
     let repository = project.repository()?;
-    let target = mixed.target(repository, captured, Direction::Forward, &record.raw_after)?;
-    let plan = plan(repository, captured, &project.scope(), target, Keep::Nothing)?;
-    let (next, swap) = mixed.bring_over(project, captured, &plan, &record.raw_before, &record.raw_after)?;
-    swap.finish()?;
-    next.remember()?;
+    let next = mixed.bring_over(project, captured, record, Direction::Forward)?;
     let index = FileIdentity::of(&repository.index_path());
     // An index that is neither the one of before nor ours was changed by the user since, and is left alone.
     let replaced = intent.lock.is_some() && record.index != IndexGoal::Keep;
@@ -231,12 +228,7 @@ fn back(
     record: &ChangeRecord,
     lock: Option<IndexLock>,
 ) -> Result<()> {
-    let repository = project.repository()?;
-    let target = mixed.target(repository, captured, Direction::Back, &record.raw_before)?;
-    let plan = plan(repository, captured, &project.scope(), target, Keep::Nothing)?;
-    let (next, swap) = mixed.bring_over(project, captured, &plan, &record.raw_after, &record.raw_before)?;
-    swap.finish()?;
-    next.remember()?;
+    mixed.bring_over(project, captured, record, Direction::Back)?;
     lock.map_or(Ok(()), IndexLock::release)?;
     give_git_back(project, intent, record)
 }

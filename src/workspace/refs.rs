@@ -1,25 +1,21 @@
 //! Refs of a change as they stand in its intent, and moving them so that it can be done twice.
 
 use super::error::{Error, Result};
-use crate::git::{self, Expect, Head, RefUpdate, Repository, Signature, Target};
+use crate::git::{self, Expect, RefUpdate, Repository, Signature, Target};
 use crate::state::RefRecord;
 use gix::ObjectId;
 
-/// Which way refs are moved.
+/// Which of its two ends a change is brought to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// To what they are after the change.
+pub(crate) enum Direction {
+    /// It is completed.
     Forward,
-    /// To what they were before it.
+    /// It is taken back.
     Back,
 }
 
 /// Writes updates as they stand in an intent.
 pub(crate) fn records(updates: &[RefUpdate]) -> Vec<RefRecord> {
-    let text = |target: &Target| match target {
-        Target::Commit(id) => id.to_string(),
-        Target::Ref(name) => format!("ref: {name}"),
-    };
     updates
         .iter()
         .map(|update| RefRecord {
@@ -32,6 +28,14 @@ pub(crate) fn records(updates: &[RefUpdate]) -> Vec<RefRecord> {
             through: update.through,
         })
         .collect()
+}
+
+/// Writes where a ref leads to, in the words of an intent.
+fn text(target: &Target) -> String {
+    match target {
+        Target::Commit(id) => id.to_string(),
+        Target::Ref(name) => format!("ref: {name}"),
+    }
 }
 
 fn target(text: &str) -> Result<Target> {
@@ -53,20 +57,17 @@ fn now(repository: &Repository, record: &RefRecord) -> Result<Option<String>> {
     if record.name != "HEAD" {
         return Ok(repository.try_find_ref(&record.name)?.map(|id| id.to_string()));
     }
-    Ok(match repository.head()? {
-        Head::Branch { name, .. } => Some(format!("ref: {name}")),
-        Head::Detached { commit_id } => Some(commit_id.to_string()),
-    })
+    Ok(Some(text(&repository.head()?.target())))
 }
 
 /// Returns the updates that are still to be made; a ref that is at neither end was moved by someone else.
-fn pending(repository: &Repository, records: &[RefRecord], way: Way) -> Result<Vec<RefUpdate>> {
+fn pending(repository: &Repository, records: &[RefRecord], direction: Direction) -> Result<Vec<RefUpdate>> {
     let mut pending = Vec::new();
     for record in records {
         let update = update(record)?;
-        let (update, from, to) = match way {
-            Way::Forward => (update, &record.from, &record.to),
-            Way::Back => (update.reversed(), &record.to, &record.from),
+        let (update, from, to) = match direction {
+            Direction::Forward => (update, &record.from, &record.to),
+            Direction::Back => (update.reversed(), &record.to, &record.from),
         };
         let now = now(repository, record)?;
         if now == *to {
@@ -82,18 +83,18 @@ fn pending(repository: &Repository, records: &[RefRecord], way: Way) -> Result<V
 
 /// Fails when a ref is at neither of its two ends.
 pub(super) fn require_at_an_end(repository: &Repository, records: &[RefRecord]) -> Result<()> {
-    pending(repository, records, Way::Forward).map(drop)
+    pending(repository, records, Direction::Forward).map(drop)
 }
 
 /// Moves what is not where it belongs yet.
 pub(super) fn move_all(
     repository: &Repository,
     records: &[RefRecord],
-    way: Way,
+    direction: Direction,
     message: &str,
     signature: Signature,
 ) -> Result<()> {
-    let pending = pending(repository, records, way)?;
+    let pending = pending(repository, records, direction)?;
     if pending.is_empty() { Ok(()) } else { Ok(repository.update_refs(&pending, message, signature)?) }
 }
 

@@ -57,8 +57,7 @@ impl<'a> Scope<'a> {
 
     /// Returns the repository of its own that a path lies in, if it lies in one.
     pub(crate) fn other_repository<'p>(&self, path: &'p BStr) -> Option<&'p BStr> {
-        let folders = path.find_iter("/").map(|slash| path[..slash].as_bstr());
-        folders.into_iter().find(|folder| std::fs::symlink_metadata(self.on_disk(folder).join(".git")).is_ok())
+        folders_above(path).find(|folder| std::fs::symlink_metadata(self.on_disk(folder).join(".git")).is_ok())
     }
 
     /// Tells whether the name of a path looks like a secret's.
@@ -93,6 +92,22 @@ impl<'a> Scope<'a> {
     }
 }
 
+/// Returns the folders above a path, without the root, the highest first.
+pub(crate) fn folders_above(path: &BStr) -> impl Iterator<Item = &BStr> {
+    path.find_iter("/").map(|slash| path[..slash].as_bstr())
+}
+
+/// Returns the path of a name in a folder; the empty path is the root.
+pub(crate) fn join(folder: &BStr, name: &[u8]) -> BString {
+    let mut path = BString::from(Vec::with_capacity(folder.len() + 1 + name.len()));
+    if !folder.is_empty() {
+        path.extend_from_slice(folder);
+        path.push(b'/');
+    }
+    path.extend_from_slice(name);
+    path
+}
+
 /// Returns where a path of the repository is on disk.
 pub(crate) fn on_disk(root: &Path, path: &BStr) -> PathBuf {
     root.join(OsStr::from_bytes(path))
@@ -108,8 +123,7 @@ pub(crate) fn look_at(root: &Path, path: &BStr) -> Option<Metadata> {
 
 /// Returns the first place above a path where something stands that is no folder.
 pub(crate) fn folder_replaced_above<'a>(root: &Path, path: &'a BStr) -> Option<&'a BStr> {
-    path.find_iter("/")
-        .map(|slash| path[..slash].as_bstr())
+    folders_above(path)
         .find(|folder| std::fs::symlink_metadata(on_disk(root, folder)).is_ok_and(|metadata| !metadata.is_dir()))
 }
 

@@ -6,7 +6,7 @@
 //! ignored nor repositories of their own. Each folder is opened from the one above it, since looking up whole
 //! paths would cost more than reading the entries.
 
-use super::scope::on_disk;
+use super::scope::{folders_above, join, on_disk};
 use crate::git::{IndexView, Unknown};
 use crate::state::{SkipReason, Skipped};
 use gix::bstr::{BStr, BString, ByteSlice as _};
@@ -76,7 +76,7 @@ impl Look {
     pub(super) fn finish(self, root: &Path, closed: &HashSet<BString>) -> Vec<Skipped> {
         let open = self.unknown.folders.into_iter().filter(|folder| !closed.contains(folder)).collect();
         let rest = walk(root, open, &Enter::AllBut(closed));
-        let inside = |path: &BString| path.find_iter("/").any(|slash| closed.contains(path[..slash].as_bstr()));
+        let inside = |path: &BString| folders_above(path.as_bstr()).any(|folder| closed.contains(folder));
         let outside = |skipped: &Skipped| !closed.contains(&skipped.path) && !inside(&skipped.path);
         let mut found: Vec<Skipped> = self.found.into_iter().chain(rest.found).filter(outside).collect();
         found.sort_by(|left, right| left.path.cmp(&right.path));
@@ -199,14 +199,4 @@ impl Worker<'_> {
         }
         folders
     }
-}
-
-fn join(folder: &BStr, name: &[u8]) -> BString {
-    let mut path = BString::from(Vec::with_capacity(folder.len() + 1 + name.len()));
-    if !folder.is_empty() {
-        path.extend_from_slice(folder);
-        path.push(b'/');
-    }
-    path.extend_from_slice(name);
-    path
 }

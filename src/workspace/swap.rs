@@ -8,7 +8,7 @@
 use super::error::{Error, Result};
 use super::project::Project;
 use super::raw::{RawFile, raw_bytes};
-use super::scope::{folder_replaced_above, look_at, on_disk};
+use super::scope::{folder_replaced_above, join, look_at, on_disk};
 use super::scratch::ScratchIndex;
 use crate::fs::{self, FileIdentity, Place, remove_own_folder};
 use crate::git::Repository;
@@ -166,11 +166,6 @@ impl Swap {
             None => Ok(remove_own_folder(&self.folder)?),
         }
     }
-
-    /// Lets the old files go: they are held, and the new ones are in place.
-    pub(super) fn finish(self) -> Result<()> {
-        Ok(remove_own_folder(&self.folder)?)
-    }
 }
 
 /// After a cut: moves what was set aside back to places where nothing stands, and lets the rest go, which is held.
@@ -196,7 +191,7 @@ pub(super) fn settle_leftovers(project: &Project) -> Result<()> {
     discard_leftovers(project)
 }
 
-/// Lets go of what a swap left that had come to its end.
+/// Lets go of what is left of a swap: the old files are held, and the new ones are in place.
 pub(super) fn discard_leftovers(project: &Project) -> Result<()> {
     Ok(remove_own_folder(&folder(project)?)?)
 }
@@ -215,11 +210,7 @@ fn files_below(root: &Path, folder: &BString, found: &mut Vec<BString>) -> Resul
     let failed = |source| fs::Error::new("read", &place, source);
     for entry in std::fs::read_dir(&place).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        let mut path = folder.clone();
-        if !path.is_empty() {
-            path.push(b'/');
-        }
-        path.extend_from_slice(entry.file_name().as_bytes());
+        let path = join(folder.as_bstr(), entry.file_name().as_bytes());
         if entry.file_type().map_err(failed)?.is_dir() {
             files_below(root, &path, found)?;
         } else {
@@ -236,10 +227,7 @@ fn remove_empty_tree(tree: &Place, root: &Path, path: &BString) {
         return;
     }
     for entry in std::fs::read_dir(&place).into_iter().flatten().flatten() {
-        let mut below = path.clone();
-        below.push(b'/');
-        below.extend_from_slice(entry.file_name().as_bytes());
-        remove_empty_tree(tree, root, &below);
+        remove_empty_tree(tree, root, &join(path.as_bstr(), entry.file_name().as_bytes()));
     }
     tree.remove_folder(path);
 }

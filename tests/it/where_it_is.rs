@@ -109,3 +109,20 @@ fn an_undo_brings_split_untracked_and_announced_files_back() {
     repo.autodev(["undo"]).fails(1).complains("error: there is nothing to undo");
     repo.judge();
 }
+
+#[test]
+fn a_branch_whose_own_name_looks_like_a_full_name_is_called_by_its_own_name() {
+    let repo = repository_with_a_commit();
+    repo.git(["checkout", "-q", "-b", "refs/heads/odd"]);
+    repo.write("a.txt", "odd\n");
+    let first = repo.checkpoint("odd");
+    repo.write("a.txt", "tip\n");
+    let tip = repo.commit("tip");
+    repo.git(["checkout", "-q", "main"]);
+    repo.autodev(["restore", &first]).ok().mentions("switched to branch refs/heads/odd");
+    let left = &repo.list()[0];
+    assert_eq!((left["commit"].as_str().unwrap(), &left["branch"]), (tip.as_str(), &"refs/heads/odd".into()));
+    repo.autodev(["restore", left["id"].as_str().unwrap()]).ok();
+    assert_eq!(repo.git(["symbolic-ref", "HEAD"]), "refs/heads/refs/heads/odd");
+    assert_eq!(repo.rev("HEAD"), tip);
+}

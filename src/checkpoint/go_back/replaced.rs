@@ -7,6 +7,7 @@ use super::super::book::Book;
 use super::super::error::Result;
 use super::super::make::short_branch;
 use super::Look;
+use crate::git::short_name;
 use crate::state::{Checkpoint, CheckpointKind};
 use gix::ObjectId;
 
@@ -36,7 +37,7 @@ impl Look<'_> {
             self.whole && *tip != self.found.commit_id && Some(*tip) != head.commit_id() && book.holding(*tip).is_none()
         });
         if let (Some(tip), Some(branch)) = (left, &self.found.branch) {
-            replaced.push((tip, Some(branch.trim_start_matches("refs/heads/").to_owned())));
+            replaced.push((tip, Some(short_name(branch).to_owned())));
         }
         let entries = replaced.into_iter().map(|(commit, branch)| {
             Ok(Checkpoint {
