@@ -100,8 +100,8 @@ impl Findings {
     }
 
     fn locks(&mut self, repository: &Repository) {
-        let lock = repository.index_lock_path();
-        if lock.exists() {
+        let index = Some(repository.index_lock_path()).filter(|lock| lock.exists());
+        for lock in index.into_iter().chain(repository.ref_locks()) {
             let what = format!("{} is there: a git command is at work, or one was cut off", lock.display());
             self.add(what, format!("when no git command is running any more: rm {}", lock.display()));
         }

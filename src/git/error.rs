@@ -57,7 +57,7 @@ pub(crate) enum Error {
     BranchBlocked { blocker: String, wanted: String },
     /// Somebody else holds the lock of the user's index.
     #[error("{} is there (made {age}): another git command is at work, or one was cut off", .path.display())]
-    IndexLocked { path: PathBuf, age: String },
+    Locked { path: PathBuf, age: String },
     /// The file system said no.
     #[error(transparent)]
     Fs(#[from] fs::Error),
@@ -81,7 +81,7 @@ impl Error {
     fn kind(&self) -> ErrorKind {
         match self {
             Self::NotARepository(_) => ErrorKind::NoRepository,
-            Self::IndexLocked { .. } => ErrorKind::Busy,
+            Self::Locked { .. } => ErrorKind::Busy,
             _ => ErrorKind::Failed,
         }
     }
@@ -99,7 +99,7 @@ impl Error {
             Self::Broken(path) => format!("git -C {} status tells why", path.parent().unwrap_or(path).display()),
             Self::NoProgram(_) => "install git 2.39 or newer, and see that it is in PATH".to_owned(),
             Self::BranchBlocked { .. } => "set `branch_prefix` in .autodev/config.toml to another word".to_owned(),
-            Self::IndexLocked { path, .. } => format!("when no git command is running any more: rm {}", path.display()),
+            Self::Locked { path, .. } => format!("when no git command is running any more: rm {}", path.display()),
             Self::MissingObject { .. } => "git fsck tells what else is missing; nothing was changed".to_owned(),
             _ => return None,
         })

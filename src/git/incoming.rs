@@ -27,10 +27,9 @@ pub(crate) struct Incoming {
 }
 
 impl Repository {
-    /// Makes a folder for new objects; the caller holds the project's lock, so what it left before is cleared.
-    pub(crate) fn incoming(&self) -> Result<Incoming> {
-        let objects = self.gix.common_dir().join("objects");
-        let start = format!("{NAME}{}.", self.key().replace('/', "+"));
+    /// Clears what earlier processes left here; the caller holds the project's lock.
+    pub(crate) fn clear_incoming(&self) {
+        let (objects, start) = self.incoming_place();
         for entry in std::fs::read_dir(&objects).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let process = name.to_str().and_then(|name| name.strip_prefix(&start));
@@ -38,9 +37,19 @@ impl Repository {
                 let _ = std::fs::remove_dir_all(entry.path());
             }
         }
+    }
+
+    /// Makes a folder for new objects.
+    pub(crate) fn incoming(&self) -> Result<Incoming> {
+        let (objects, start) = self.incoming_place();
         let folder = objects.join(format!("{start}{}", std::process::id()));
         crate::fs::create_folder(&folder)?;
         Ok(Incoming { folder, objects })
+    }
+
+    /// Where such folders are, and how their names begin.
+    fn incoming_place(&self) -> (PathBuf, String) {
+        (self.gix.common_dir().join("objects"), format!("{NAME}{}.", self.key().replace('/', "+")))
     }
 }
 

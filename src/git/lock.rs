@@ -5,8 +5,8 @@
 //! down first: after a crash that lock, and no other, is known to be ours. A lock of somebody else is waited
 //! for, named, and never removed.
 
+use super::ref_locks::age;
 use super::{Error, Repository, error::Result};
-use crate::clock::Clock;
 use crate::fs::{self, FileIdentity};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -77,7 +77,7 @@ impl WaitingLock {
                 }
                 Err(error) if !error.is_already_there() => return Err(error.into()),
                 Err(_) if start.elapsed() >= PATIENCE => {
-                    return Err(Error::IndexLocked { age: age(&self.lock), path: self.lock.clone() });
+                    return Err(Error::Locked { age: age(&self.lock), path: self.lock.clone() });
                 }
                 Err(_) => std::thread::sleep(Duration::from_millis(20)),
             }
@@ -132,11 +132,4 @@ impl Drop for IndexLock {
     fn drop(&mut self) {
         let _ = self.remove();
     }
-}
-
-/// Says how old a lock is, in words such as `3h ago`.
-fn age(lock: &Path) -> String {
-    let modified = std::fs::metadata(lock).and_then(|metadata| metadata.modified());
-    let age = modified.map(|modified| crate::clock::age(Clock::System.now(), modified.into()));
-    age.unwrap_or_else(|_| "an unknown time ago".to_owned())
 }

@@ -14,6 +14,7 @@ mod objects;
 mod open;
 mod operation;
 mod program;
+mod ref_locks;
 mod refs;
 mod status;
 mod worktree;
@@ -24,6 +25,7 @@ pub(crate) use index::{EntryFlags, IndexEntry, IndexView, Staged, same_contents}
 pub(crate) use lock::IndexLock;
 pub(crate) use objects::{Change, Signature, TreeChange};
 pub(crate) use open::{Opened, open};
+pub(crate) use ref_locks::Moved;
 pub(crate) use refs::{Expect, Head, RefUpdate, Target, short_name};
 pub(crate) use status::{Status, Unknown, Walk};
 

@@ -220,7 +220,7 @@ impl Repository {
         updates.iter().try_for_each(|update| self.sync_ref(&update.name))
     }
 
-    /// Finds out whether a failed set failed because somebody moved one of its refs.
+    /// Finds out whether a failed set failed because somebody moved one of its refs, or holds one.
     fn explain(&self, updates: &[RefUpdate], source: gix::Error) -> Result<Error> {
         for update in updates.iter().filter(|update| update.name != "HEAD") {
             let now = self.try_find_ref(&update.name)?.map(Target::Commit);
@@ -232,7 +232,8 @@ impl Repository {
                 return Ok(Error::RefMoved { name: update.name.clone() });
             }
         }
-        Ok(Error::library("move a ref", source))
+        let locked = self.ref_lock_in_the_way(updates.iter().map(|update| update.name.as_str()));
+        Ok(locked.unwrap_or_else(|| Error::library("move a ref", source)))
     }
 
     fn sync_ref(&self, name: &str) -> Result<()> {

@@ -142,6 +142,11 @@ impl Intent {
         Ok(Some(intent))
     }
 
+    /// Returns when the intent on disk was written.
+    pub(crate) fn written(state: &StateFolder) -> Option<std::time::SystemTime> {
+        std::fs::metadata(path(state)).and_then(|metadata| metadata.modified()).ok()
+    }
+
     /// Tells whether a file was made by this change as the lock of the index, or as what the index became.
     pub(crate) fn made(&self, file: Option<FileIdentity>) -> bool {
         file.is_some() && (file == self.lock || self.earlier_locks.iter().any(|earlier| Some(*earlier) == file))

@@ -13,7 +13,7 @@ use super::plan::{Keep, plan};
 use super::project::Project;
 use super::raw::{RawFile, has_bytes_of, is_as_held, read_raw};
 use super::records::is_complete;
-use super::refs::{Direction, require_at_an_end, take_back};
+use super::refs::{Direction, release_left_locks, require_at_an_end, take_back};
 use super::scope::{OURS, look_at, on_disk};
 use super::scratch::ScratchIndex;
 use super::swap::{discard_leftovers, settle_leftovers};
@@ -33,6 +33,7 @@ type Entry = Option<(EntryKind, ObjectId)>;
 pub(super) fn recover(project: &Project, wish: Option<Direction>) -> Result<Option<String>> {
     let Some(mut intent) = Intent::load(project.state())? else { return Ok(None) };
     let repository = project.repository()?;
+    release_left_locks(repository, project.state(), &intent)?;
     repository.forget_waiting_lock()?;
     let lock = intent.lock.and_then(|identity| repository.adopt_index_lock(identity));
     let Some(record) = intent.change.clone() else {

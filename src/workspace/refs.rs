@@ -1,8 +1,8 @@
 //! Refs of a change as they stand in its intent, and moving them so that it can be done twice.
 
 use super::error::{Error, Result};
-use crate::git::{self, Expect, RefUpdate, Repository, Signature, Target};
-use crate::state::RefRecord;
+use crate::git::{self, Expect, Moved, RefUpdate, Repository, Signature, Target};
+use crate::state::{Intent, RefRecord, StateFolder};
 use gix::ObjectId;
 
 /// Which of its two ends a change is brought to.
@@ -79,6 +79,24 @@ fn pending(repository: &Repository, records: &[RefRecord], direction: Direction)
         pending.push(update);
     }
     Ok(pending)
+}
+
+/// Removes the locks of refs that a change left which was cut off; the intent has not been written since.
+pub(super) fn release_left_locks(repository: &Repository, state: &StateFolder, intent: &Intent) -> Result<()> {
+    let records = intent.holding.iter().chain(intent.change.iter().flat_map(|change| &change.moves));
+    let mut moved = Vec::new();
+    for record in records {
+        let values: Vec<&str> = record.from.iter().chain(&record.to).map(String::as_str).collect();
+        if record.through {
+            // HEAD is locked with its branch, and its lock says the same.
+            moved.push(Moved { name: "HEAD", values: values.clone() });
+        }
+        moved.push(Moved { name: &record.name, values });
+    }
+    match Intent::written(state) {
+        Some(since) => Ok(repository.release_ref_locks(&moved, since)?),
+        None => Ok(()),
+    }
 }
 
 /// Fails when a ref is at neither of its two ends.

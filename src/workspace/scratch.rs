@@ -23,6 +23,7 @@ impl ScratchIndex {
     /// Begins a scratch index from the private one, or from the user's where there is none yet.
     pub(crate) fn begin(state: &StateFolder, repository: &Repository) -> Result<Self> {
         clear(state);
+        repository.clear_incoming();
         let private = state.file(NAME);
         let scratch = Self { path: state.file(&format!("{NAME}.{}", std::process::id())), private };
         fs::remove_file(&scratch.path)?;

@@ -103,9 +103,9 @@ impl Swap {
             let identity = FileIdentity::of(&staged).ok_or_else(|| Error::NotWritten { path: path.clone() })?;
             remove_empty_tree(&self.tree, repository.root(), path);
             self.tree.make_folders(path)?;
-            match self.stage.move_to(path, &self.tree) {
-                Err(error) if error.is_already_there() => return Err(Error::Edited { path: path.clone() }),
-                moved => moved?,
+            if let Err(error) = self.stage.move_to(path, &self.tree) {
+                self.tree.prune(path);
+                return Err(if error.is_already_there() { Error::Edited { path: path.clone() } } else { error.into() });
             }
             self.placed.push((path.clone(), identity));
         }
@@ -156,6 +156,8 @@ impl Swap {
             }
         }
         for path in self.moved.drain(..).rev() {
+            // A folder that was made in its place has nothing in it any more.
+            remove_empty_tree(&self.tree, repository.root(), &path);
             let back = self.tree.make_folders(&path).and_then(|()| self.aside.move_to(&path, &self.tree));
             if back.is_err() && !in_the_way.contains(&path) {
                 in_the_way.push(path);

@@ -29,11 +29,28 @@ const KEPT: [&str; 9] = [
 ];
 
 /// A scenario that was prepared, with the two states that there may be.
-struct Prepared<'a> {
-    scenario: &'a Scenario,
+pub(crate) struct Prepared<'a> {
+    pub(crate) scenario: &'a Scenario,
     before: View,
     after: View,
-    folder: &'a Path,
+    /// The sandbox that every cut begins with a copy of.
+    origin: Repo,
+}
+
+impl<'a> Prepared<'a> {
+    pub(crate) fn new(scenario: &'a Scenario) -> Self {
+        let origin = (scenario.prepare)();
+        let reference = copy(origin.sandbox.path());
+        reference.autodev(scenario.arguments).ok();
+        let (before, after) = (View::of(&origin), View::of(&reference));
+        assert_ne!(before, after, "{} changes nothing", scenario.name);
+        Self { scenario, before, after, origin }
+    }
+
+    /// A repository to cut in.
+    pub(crate) fn copy(&self) -> Repo {
+        copy(self.origin.sandbox.path())
+    }
 }
 
 #[test]
@@ -41,12 +58,7 @@ fn every_command_can_be_cut_anywhere() {
     let only = std::env::var("AUTODEV_TEST_CUT_ONLY").ok();
     let mut bad = Vec::new();
     for scenario in SCENARIOS.iter().filter(|scenario| only.as_ref().is_none_or(|only| scenario.name.contains(only))) {
-        let origin = (scenario.prepare)();
-        let reference = copy(origin.sandbox.path());
-        reference.autodev(scenario.arguments).ok();
-        let (before, after) = (View::of(&origin), View::of(&reference));
-        assert_ne!(before, after, "{} changes nothing", scenario.name);
-        let prepared = Prepared { scenario, before, after, folder: origin.sandbox.path() };
+        let prepared = Prepared::new(scenario);
         let (steps, cuts, found) = cut_everywhere(&prepared);
         eprintln!("{}: {steps} steps, {cuts} cuts, {} bad states", scenario.name, found.len());
         bad.extend(found);
@@ -124,12 +136,18 @@ fn run_cut(repo: &Repo, step: u64, mode: &str, arguments: &[&str]) -> Option<Ran
 }
 
 fn cut(prepared: &Prepared<'_>, step: u64, mode: &str) -> Option<Result<(), String>> {
-    let repo = copy(prepared.folder);
+    let repo = prepared.copy();
     let ran = run_cut(&repo, step, mode, prepared.scenario.arguments)?;
     Some(look_and_settle(prepared, &repo, &ran, step, mode))
 }
 
-fn look_and_settle(prepared: &Prepared<'_>, repo: &Repo, ran: &Ran, step: u64, mode: &str) -> Result<(), String> {
+pub(crate) fn look_and_settle(
+    prepared: &Prepared<'_>,
+    repo: &Repo,
+    ran: &Ran,
+    step: u64,
+    mode: &str,
+) -> Result<(), String> {
     let (before, after) = (&prepared.before, &prepared.after);
     let told = |text: &str| format!("{text}\n    stdout: {}    stderr: {}", ran.stdout, ran.stderr);
     let (now, intent) = (View::of(repo), intent(repo));

@@ -14,6 +14,7 @@ mod bad_participants;
 mod cases;
 mod credit_a_task;
 mod cut_anywhere;
+mod cut_from_outside;
 mod cut_scenarios;
 mod cut_view;
 mod failed_work;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 /// Runs the program under strace; returns what was synced and renamed, in order.
 fn traced(repo: &Repo, arguments: &[&str]) -> Vec<Call> {
     let log = repo.sandbox.path().join("trace");
-    let mut command = repo.command("strace");
-    command.args(["-f", "-y", "-s", "4096", "-e", "trace=fsync,fdatasync,rename,renameat,renameat2", "-o"]).arg(&log);
-    let status = command.arg(repo.program().get_program()).args(arguments).output().unwrap().status;
+    let trace = "trace=fsync,fdatasync,rename,renameat,renameat2";
+    let options = ["-f", "-y", "-s", "4096", "-e", trace, "-o", log.to_str().unwrap()];
+    let status = repo.strace(&options, arguments).output().unwrap().status;
     assert!(status.success(), "{arguments:?}");
     let trace = std::fs::read_to_string(&log).unwrap();
     trace.lines().filter_map(|line| Call::read(line, &repo.root)).collect()

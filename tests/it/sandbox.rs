@@ -8,7 +8,7 @@ use crate::look::Look;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The moment at which the clock of a sandbox stands, unless a test says otherwise.
 pub(crate) const NOW: &str = "2026-11-30T12:00:00Z";
@@ -16,7 +16,7 @@ pub(crate) const NOW: &str = "2026-11-30T12:00:00Z";
 /// A temporary folder with a home; it goes away with the last repository in it.
 #[derive(Debug, Clone)]
 pub(crate) struct Sandbox {
-    folder: Rc<tempfile::TempDir>,
+    folder: Arc<tempfile::TempDir>,
 }
 
 impl Sandbox {
@@ -27,7 +27,7 @@ impl Sandbox {
         }
         let global = "[user]\n\tname = Ada\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n";
         std::fs::write(folder.path().join("home/.gitconfig"), global).unwrap();
-        Self { folder: Rc::new(folder) }
+        Self { folder: Arc::new(folder) }
     }
 
     /// Copies a whole sandbox, with times, modes and links; into memory where that can be, since nothing waits for a
@@ -38,7 +38,7 @@ impl Sandbox {
         let folder = tempfile::Builder::new().prefix("it-").tempdir_in(place).unwrap();
         let status = Command::new("cp").arg("-a").arg(other.join(".")).arg(folder.path()).status().unwrap();
         assert!(status.success());
-        Self { folder: Rc::new(folder) }
+        Self { folder: Arc::new(folder) }
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -201,7 +201,18 @@ impl Repo {
 
     /// Prepares the program itself.
     pub(crate) fn program(&self) -> Command {
-        let mut command = self.command(env!("CARGO_BIN_EXE_autodev"));
+        self.program_by(env!("CARGO_BIN_EXE_autodev"))
+    }
+
+    /// Prepares the program as strace runs it, whose options come first.
+    pub(crate) fn strace(&self, options: &[&str], arguments: &[&str]) -> Command {
+        let mut command = self.program_by("strace");
+        command.args(options).arg(env!("CARGO_BIN_EXE_autodev")).args(arguments);
+        command
+    }
+
+    fn program_by(&self, name: &str) -> Command {
+        let mut command = self.command(name);
         command
             .env_remove("GIT_OPTIONAL_LOCKS")
             .env_remove("GIT_AUTHOR_DATE")
