@@ -49,11 +49,25 @@ impl Lock {
         }
     }
 
+    /// Lets programs that are started from here on hold the lock too: where this process is killed, the lock goes
+    /// with the last of them.
+    pub(crate) fn share_with_children(&self) -> Result<()> {
+        let shared = rustix::io::fcntl_setfd(&self.file, rustix::io::FdFlags::empty());
+        shared.map_err(|error| Error::new("share the lock", &self.path, error.into()))
+    }
+
     /// Writes into the locked file who holds it, for people and for `stop`.
     pub(crate) fn note(&mut self, text: &str) -> Result<()> {
         let path = &self.path;
         self.file.set_len(0).map_err(at("write", path))?;
         self.file.seek(SeekFrom::Start(0)).map_err(at("write", path))?;
         self.file.write_all(text.as_bytes()).map_err(at("write", path))
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Also where something that a child has started still has the file open.
+        let _ = fs2::FileExt::unlock(&self.file);
     }
 }

@@ -25,7 +25,6 @@ pub(crate) use index::{EntryFlags, IndexEntry, IndexView, Staged, same_contents}
 pub(crate) use lock::IndexLock;
 pub(crate) use objects::{Change, Signature, TreeChange};
 pub(crate) use open::{Opened, open};
-pub(crate) use ref_locks::Moved;
 pub(crate) use refs::{Expect, Head, RefUpdate, Target, short_name};
 pub(crate) use status::{Status, Unknown, Walk};
 

@@ -5,7 +5,7 @@
 //! that the change gives (or nothing yet), and stays like that for a moment, which git's locks do not. Any other is
 //! somebody else's, and is named.
 
-use super::{Error, Repository, error::Result};
+use super::{Error, Expect, RefUpdate, Repository, error::Result};
 use crate::clock::Clock;
 use crate::fs::{self, FileIdentity};
 use std::path::{Path, PathBuf};
@@ -14,15 +14,6 @@ use std::time::{Duration, SystemTime};
 /// How long a lock must stay as it is to count as left: a git command holds one for a few milliseconds.
 const MOMENT: Duration = Duration::from_millis(300);
 
-/// A ref that a change moves, and the values that it may write.
-#[derive(Debug)]
-pub(crate) struct Moved<'a> {
-    /// The full name, or `HEAD`.
-    pub(crate) name: &'a str,
-    /// The id of a commit, or `ref: ` and a name.
-    pub(crate) values: Vec<&'a str>,
-}
-
 impl Repository {
     /// Returns the lock that keeps one of these refs from moving, if there is one.
     pub(super) fn ref_lock_in_the_way<'a>(&self, names: impl Iterator<Item = &'a str>) -> Option<Error> {
@@ -30,25 +21,33 @@ impl Repository {
         Some(Error::Locked { age: age(&path), path })
     }
 
-    /// Removes the locks that a change left which wrote down since when it may have taken them.
-    pub(crate) fn release_ref_locks(&self, moved: &[Moved<'_>], since: SystemTime) -> Result<()> {
-        let own = moved.iter().map(|moved| (self.ref_lock(moved.name), moved.values.as_slice()));
-        let shared = self.shared_locks().map(|path| (path, [].as_slice()));
-        let left = |path: &Path, values: &[&str]| {
+    /// Removes the locks that were left behind by a move of these refs that began after `since`.
+    pub(crate) fn release_ref_locks(&self, updates: &[RefUpdate], since: SystemTime) -> Result<()> {
+        let own = updates.iter().flat_map(|update| {
+            let before = if let Expect::Value(target) = &update.expect { Some(target) } else { None };
+            let values: Vec<String> = update.to.iter().chain(before).map(ToString::to_string).collect();
+            // HEAD is locked with the branch that it is on, and its lock says the same.
+            let head = update.through.then(|| (self.ref_lock("HEAD"), values.clone()));
+            head.into_iter().chain([(self.ref_lock(&update.name), values)])
+        });
+        let shared = self.shared_locks().map(|path| (path, Vec::new()));
+        let left = |path: &Path, values: &[String]| {
             let metadata = std::fs::symlink_metadata(path).ok()?;
             let modified = metadata.modified().ok().filter(|modified| metadata.is_file() && *modified >= since)?;
             let text = String::from_utf8_lossy(&fs::try_read(path).ok()??).into_owned();
-            let ours = text.is_empty() || values.contains(&text.trim_end()) || text.starts_with("# pack-refs");
+            let ours = text.is_empty()
+                || values.iter().any(|value| value == text.trim_end())
+                || text.starts_with("# pack-refs");
             ours.then(|| (FileIdentity::of(path), modified, metadata.len()))
         };
         let found: Vec<_> =
-            own.chain(shared).filter_map(|(path, values)| Some((left(&path, values)?, path, values))).collect();
+            own.chain(shared).filter_map(|(path, values)| Some((left(&path, &values)?, path, values))).collect();
         if found.is_empty() {
             return Ok(());
         }
         std::thread::sleep(MOMENT);
         for (seen, path, values) in found {
-            if left(&path, values) == Some(seen) {
+            if left(&path, &values) == Some(seen) {
                 fs::remove_file(&path)?;
             }
         }

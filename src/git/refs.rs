@@ -14,6 +14,9 @@ use std::time::Duration;
 /// How long a git command of the user's may hold a ref before ours gives up.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// How far the time of a file may lie behind that of the clock.
+const TICK: Duration = Duration::from_millis(20);
+
 /// Where HEAD is. Names of branches are full: `refs/heads/…`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Head {
@@ -61,6 +64,16 @@ pub(crate) enum Target {
     Commit(ObjectId),
     /// Another ref, by its full name.
     Ref(String),
+}
+
+impl std::fmt::Display for Target {
+    /// As it stands in the file of a ref.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Commit(id) => write!(f, "{id}"),
+            Self::Ref(name) => write!(f, "ref: {name}"),
+        }
+    }
 }
 
 /// What a ref must be before it is moved.
@@ -204,6 +217,7 @@ impl Repository {
         let signature = signature.to_gix();
         let mut buffer = gix::date::parse::TimeBuf::default();
         let patience = gix::lock::acquire::Fail::AfterDurationWithBackoff(PATIENCE);
+        let since = std::time::SystemTime::from(crate::clock::Clock::System.now()) - TICK;
         let prepared = match self.gix.refs.transaction().prepare(edits, patience, patience) {
             Ok(prepared) => prepared,
             Err(source) => return Err(self.explain(updates, source)?),
@@ -214,9 +228,10 @@ impl Repository {
                 return Err(Error::RefMoved { name: "HEAD".to_owned() });
             }
         }
-        if let Err(source) = prepared.commit(Some(signature.to_ref(&mut buffer))) {
-            return Err(Error::library("move a ref", source));
-        }
+        let done = prepared.commit(Some(signature.to_ref(&mut buffer)));
+        // The library gives its locks back and does not say when it cannot.
+        self.release_ref_locks(updates, since)?;
+        done.map_err(|source| Error::library("move a ref", source))?;
         updates.iter().try_for_each(|update| self.sync_ref(&update.name))
     }
 

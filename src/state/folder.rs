@@ -44,7 +44,10 @@ impl StateFolder {
     /// Takes the project for a command that changes something, waiting up to 30 s for another one.
     pub(crate) fn lock_project(&self) -> Result<Lock> {
         self.create()?;
-        Lock::acquire_within(&self.file("project.lock"), PATIENCE)?.ok_or(Error::Busy)
+        let lock = Lock::acquire_within(&self.file("project.lock"), PATIENCE)?.ok_or(Error::Busy)?;
+        // A git of ours that outlives this process still writes; agents are never started under this lock.
+        lock.share_with_children()?;
+        Ok(lock)
     }
 
     /// Takes the lock of a run, or returns `None` while a run is on.

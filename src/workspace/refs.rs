@@ -1,7 +1,7 @@
 //! Refs of a change as they stand in its intent, and moving them so that it can be done twice.
 
 use super::error::{Error, Result};
-use crate::git::{self, Expect, Moved, RefUpdate, Repository, Signature, Target};
+use crate::git::{self, Expect, RefUpdate, Repository, Signature, Target};
 use crate::state::{Intent, RefRecord, StateFolder};
 use gix::ObjectId;
 
@@ -22,20 +22,12 @@ pub(crate) fn records(updates: &[RefUpdate]) -> Vec<RefRecord> {
             name: update.name.clone(),
             from: match &update.expect {
                 Expect::Absent => None,
-                Expect::Value(target) => Some(text(target)),
+                Expect::Value(target) => Some(target.to_string()),
             },
-            to: update.to.as_ref().map(text),
+            to: update.to.as_ref().map(ToString::to_string),
             through: update.through,
         })
         .collect()
-}
-
-/// Writes where a ref leads to, in the words of an intent.
-fn text(target: &Target) -> String {
-    match target {
-        Target::Commit(id) => id.to_string(),
-        Target::Ref(name) => format!("ref: {name}"),
-    }
 }
 
 fn target(text: &str) -> Result<Target> {
@@ -57,7 +49,7 @@ fn now(repository: &Repository, record: &RefRecord) -> Result<Option<String>> {
     if record.name != "HEAD" {
         return Ok(repository.try_find_ref(&record.name)?.map(|id| id.to_string()));
     }
-    Ok(Some(text(&repository.head()?.target())))
+    Ok(Some(repository.head()?.target().to_string()))
 }
 
 /// Returns the updates that are still to be made; a ref that is at neither end was moved by someone else.
@@ -84,17 +76,9 @@ fn pending(repository: &Repository, records: &[RefRecord], direction: Direction)
 /// Removes the locks of refs that a change left which was cut off; the intent has not been written since.
 pub(super) fn release_left_locks(repository: &Repository, state: &StateFolder, intent: &Intent) -> Result<()> {
     let records = intent.holding.iter().chain(intent.change.iter().flat_map(|change| &change.moves));
-    let mut moved = Vec::new();
-    for record in records {
-        let values: Vec<&str> = record.from.iter().chain(&record.to).map(String::as_str).collect();
-        if record.through {
-            // HEAD is locked with its branch, and its lock says the same.
-            moved.push(Moved { name: "HEAD", values: values.clone() });
-        }
-        moved.push(Moved { name: &record.name, values });
-    }
+    let updates = records.map(update).collect::<Result<Vec<_>>>()?;
     match Intent::written(state) {
-        Some(since) => Ok(repository.release_ref_locks(&moved, since)?),
+        Some(since) => Ok(repository.release_ref_locks(&updates, since)?),
         None => Ok(()),
     }
 }

@@ -21,6 +21,7 @@ mod failed_work;
 mod go_back;
 mod hold_any_file;
 mod in_the_way;
+mod killed_while_git_works;
 mod leave_out;
 mod look;
 mod make_a_checkpoint;
