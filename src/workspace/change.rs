@@ -14,7 +14,7 @@ use super::marks::Marks;
 use super::plan::Plan;
 use super::project::Project;
 use super::raw::RawFile;
-use super::refs::{Direction, move_all, records};
+use super::refs::{Direction, Others, move_all, records};
 use super::scope::OURS;
 use super::scratch::ScratchIndex;
 use super::swap::discard_leftovers;
@@ -136,7 +136,8 @@ pub(super) fn complete(
     let repository = project.repository()?;
     let record = intent.change.as_ref().ok_or(Error::NoIntent)?;
     let message = format!("autodev: {}", intent.what);
-    let move_refs = || move_all(repository, &record.moves, Direction::Forward, &message, project.signature());
+    let others = if stands == Stands::ForTheTarget { Others::Refuse } else { Others::Leave };
+    let move_refs = || move_all(repository, &record.moves, Direction::Forward, others, &message, project.signature());
     match lock {
         Some(lock) if record.index != IndexGoal::Keep => {
             let settled = settle_index(repository, captured, next, &record.index, stands)?;

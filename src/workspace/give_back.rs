@@ -7,7 +7,7 @@ use super::change::{Change, clear_away, tell};
 use super::error::{Error, Result};
 use super::project::Project;
 use super::records::is_complete;
-use super::refs::{Direction, move_all, take_back};
+use super::refs::{Direction, Others, move_all, take_back};
 use super::swap::{Swap, discard_leftovers};
 use crate::fs::FileIdentity;
 use crate::git::IndexLock;
@@ -64,7 +64,8 @@ pub(super) fn take_new_lock(project: &Project, intent: &mut Intent) -> Result<In
 /// Moves refs back, puts the index of before in place, takes entries out, and lets go what holds.
 pub(super) fn give_git_back(project: &Project, intent: &mut Intent, record: &ChangeRecord) -> Result<()> {
     let (repository, state, signature) = (project.repository()?, project.state(), project.signature());
-    move_all(repository, &record.moves, Direction::Back, "autodev: given back", signature)?;
+    // What somebody else has moved since is not ours to move back.
+    move_all(repository, &record.moves, Direction::Back, Others::Leave, "autodev: given back", signature)?;
     if intent.made(FileIdentity::of(&repository.index_path())) {
         let lock = take_new_lock(project, intent)?;
         let before = state.file(BEFORE);

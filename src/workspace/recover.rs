@@ -13,7 +13,7 @@ use super::plan::{Keep, plan};
 use super::project::Project;
 use super::raw::{RawFile, has_bytes_of, is_as_held, read_raw};
 use super::records::is_complete;
-use super::refs::{Direction, release_left_locks, require_at_an_end, take_back};
+use super::refs::{Direction, elsewhere, release_left_locks, take_back};
 use super::scope::{OURS, look_at, on_disk};
 use super::scratch::ScratchIndex;
 use super::swap::{discard_leftovers, settle_leftovers};
@@ -50,14 +50,15 @@ pub(super) fn recover(project: &Project, wish: Option<Direction>) -> Result<Opti
         Intent::remove(project.state())?;
         return Ok(Some(format!("{} was cut off at its very end and is complete", intent.what)));
     }
-    require_at_an_end(repository, &record.moves)?;
+    let (elsewhere, on_top) = elsewhere(repository, &record.moves)?;
     settle_leftovers(project)?;
     let mut captured = capture(repository, project.state(), &project.scope())?;
     see_ignored(repository, &mut captured, &record)?;
     let mixed = Mixed::look(repository, &captured, &record)?;
     let direction = match (wish, mixed.edited.is_empty()) {
         (Some(direction), _) => direction,
-        (None, true) if intent.back => Direction::Back,
+        // A branch that somebody has moved elsewhere cannot be moved on any more.
+        (None, true) if intent.back || !on_top => Direction::Back,
         (None, true) => Direction::Forward,
         (None, false) => {
             // The lock stays where it is: whoever decides takes it over.
@@ -78,7 +79,9 @@ pub(super) fn recover(project: &Project, wish: Option<Direction>) -> Result<Opti
     let done = if direction == Direction::Forward { "completed" } else { "taken back" };
     let edited = mixed.edited.iter().map(show).collect::<Vec<_>>().join(", ");
     let left = if edited.is_empty() { String::new() } else { format!("; edited since and left as it is: {edited}") };
-    Ok(Some(format!("{} was cut off and has been {done}{left}", intent.what)))
+    let moved = elsewhere.join(", ");
+    let moved = if moved.is_empty() { moved } else { format!("; moved since and left where it is: {moved}") };
+    Ok(Some(format!("{} was cut off and has been {done}{left}{moved}", intent.what)))
 }
 
 /// Removes files that were to become others when the process that wrote them ended.

@@ -52,27 +52,6 @@ fn now(repository: &Repository, record: &RefRecord) -> Result<Option<String>> {
     Ok(Some(repository.head()?.target().to_string()))
 }
 
-/// Returns the updates that are still to be made; a ref that is at neither end was moved by someone else.
-fn pending(repository: &Repository, records: &[RefRecord], direction: Direction) -> Result<Vec<RefUpdate>> {
-    let mut pending = Vec::new();
-    for record in records {
-        let update = update(record)?;
-        let (update, from, to) = match direction {
-            Direction::Forward => (update, &record.from, &record.to),
-            Direction::Back => (update.reversed(), &record.to, &record.from),
-        };
-        let now = now(repository, record)?;
-        if now == *to {
-            continue;
-        }
-        if now != *from {
-            return Err(Error::Git(git::Error::RefMoved { name: record.name.clone() }));
-        }
-        pending.push(update);
-    }
-    Ok(pending)
-}
-
 /// Removes the locks of refs that a change left which was cut off; the intent has not been written since.
 pub(super) fn release_left_locks(repository: &Repository, state: &StateFolder, intent: &Intent) -> Result<()> {
     let records = intent.holding.iter().chain(intent.change.iter().flat_map(|change| &change.moves));
@@ -83,9 +62,51 @@ pub(super) fn release_left_locks(repository: &Repository, state: &StateFolder, i
     }
 }
 
-/// Fails when a ref is at neither of its two ends.
-pub(super) fn require_at_an_end(repository: &Repository, records: &[RefRecord]) -> Result<()> {
-    pending(repository, records, Direction::Forward).map(drop)
+/// What becomes of a ref that is at neither of its ends, because somebody else has moved it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Others {
+    /// Nothing moves.
+    Refuse,
+    /// It stays where it is.
+    Leave,
+}
+
+/// Returns the updates that are still to be made, and the refs that are at neither end.
+fn pending<'a>(
+    repository: &Repository,
+    records: &'a [RefRecord],
+    direction: Direction,
+) -> Result<(Vec<RefUpdate>, Vec<&'a RefRecord>)> {
+    let (mut pending, mut elsewhere) = (Vec::new(), Vec::new());
+    for record in records {
+        let update = update(record)?;
+        let (update, from, to) = match direction {
+            Direction::Forward => (update, &record.from, &record.to),
+            Direction::Back => (update.reversed(), &record.to, &record.from),
+        };
+        match now(repository, record)? {
+            now if now == *to => {}
+            now if now == *from => pending.push(update),
+            _ => elsewhere.push(record),
+        }
+    }
+    Ok((pending, elsewhere))
+}
+
+/// Returns the names of the refs that somebody has moved elsewhere since, and whether all of these contain what the
+/// change made of them, as after a commit on top of it.
+pub(super) fn elsewhere(repository: &Repository, records: &[RefRecord]) -> Result<(Vec<String>, bool)> {
+    let (_, elsewhere) = pending(repository, records, Direction::Forward)?;
+    let mut on_top = true;
+    for record in &elsewhere {
+        let to = record.to.as_ref().and_then(|to| ObjectId::from_hex(to.as_bytes()).ok());
+        let now = repository.try_find_ref(&record.name)?;
+        on_top &= match (to, now) {
+            (Some(to), Some(now)) if repository.has_commit(to) => repository.count_commits(Some(now), to)? == 0,
+            _ => false,
+        };
+    }
+    Ok((elsewhere.into_iter().map(|record| record.name.clone()).collect(), on_top))
 }
 
 /// Moves what is not where it belongs yet.
@@ -93,10 +114,14 @@ pub(super) fn move_all(
     repository: &Repository,
     records: &[RefRecord],
     direction: Direction,
+    others: Others,
     message: &str,
     signature: Signature,
 ) -> Result<()> {
-    let pending = pending(repository, records, direction)?;
+    let (pending, elsewhere) = pending(repository, records, direction)?;
+    if let (Others::Refuse, Some(record)) = (others, elsewhere.first()) {
+        return Err(Error::Git(git::Error::RefMoved { name: record.name.clone() }));
+    }
     if pending.is_empty() { Ok(()) } else { Ok(repository.update_refs(&pending, message, signature)?) }
 }
 

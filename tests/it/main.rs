@@ -25,6 +25,7 @@ mod killed_while_git_works;
 mod leave_out;
 mod look;
 mod make_a_checkpoint;
+mod many_at_once;
 mod never_lose;
 mod never_touch;
 mod on_disk_first;
