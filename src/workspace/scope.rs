@@ -57,7 +57,7 @@ impl<'a> Scope<'a> {
 
     /// Returns the repository of its own that a path lies in, if it lies in one.
     pub(crate) fn other_repository<'p>(&self, path: &'p BStr) -> Option<&'p BStr> {
-        folders_above(path).find(|folder| std::fs::symlink_metadata(self.on_disk(folder).join(".git")).is_ok())
+        folders_above(path).find(|folder| is_repository(&self.on_disk(folder)))
     }
 
     /// Tells whether the name of a path looks like a secret's.
@@ -106,6 +106,15 @@ pub(crate) fn join(folder: &BStr, name: &[u8]) -> BString {
     }
     path.extend_from_slice(name);
     path
+}
+
+/// Tells whether a folder is a repository of its own, with a work tree or bare.
+fn is_repository(folder: &Path) -> bool {
+    let is = |name: &str, kind: fn(&Metadata) -> bool| {
+        std::fs::symlink_metadata(folder.join(name)).is_ok_and(|metadata| kind(&metadata))
+    };
+    is(".git", |_| true)
+        || (is("HEAD", Metadata::is_file) && is("objects", Metadata::is_dir) && is("refs", Metadata::is_dir))
 }
 
 /// Returns where a path of the repository is on disk.

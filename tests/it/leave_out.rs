@@ -26,6 +26,20 @@ fn what_is_left_out_is_named_with_its_reason() {
 }
 
 #[test]
+fn a_bare_repository_below_is_left_alone_and_named() {
+    let repo = repository_with_a_commit();
+    repo.write("a.txt", "1\n");
+    let first = repo.checkpoint("one");
+    repo.sh("git clone -q --bare . ../bare.git; mkdir deep; mv ../bare.git deep/bare.git; echo n > deep/n.txt");
+    repo.checkpoint("two");
+    let skipped = repo.list()[0]["skipped"].clone();
+    assert!(skipped.as_array().unwrap().iter().any(|left| left["reason"] == "nested-repository"), "{skipped}");
+    assert_eq!(repo.git(["ls-tree", "-r", "--name-only", "HEAD", "deep"]), "deep/n.txt");
+    repo.autodev(["restore", &first]).ok();
+    assert_eq!(repo.sh("git --git-dir=deep/bare.git log --format=%s"), "autodev: one\nfirst");
+}
+
+#[test]
 fn a_tracked_file_over_the_limit_is_held() {
     let repo = repository_with_a_commit();
     repo.write("big", vec![b'x'; 2000]);
