@@ -183,16 +183,18 @@ pub(crate) fn copy_with_time(from: &Path, to: &Path) -> Result<()> {
     target.set_modified(modified).map_err(at("set the time of", to))
 }
 
-/// Writes over the last bytes of a file that nobody else looks at yet.
+/// Writes over the last bytes of a file that nobody else looks at yet, and keeps its modification time, which
+/// matters for a git index as in [`copy_with_time`].
 pub(crate) fn overwrite_end(path: &Path, bytes: &[u8]) -> Result<()> {
     let go = counted("write", path)?;
     let mut file = OpenOptions::new().write(true).open(path).map_err(at("open", path))?;
+    let modified = file.metadata().and_then(|metadata| metadata.modified()).map_err(at("read", path))?;
     let length =
         i64::try_from(bytes.len()).map_err(|_| Error::new("write", path, io::ErrorKind::InvalidInput.into()))?;
     file.seek(SeekFrom::End(-length)).map_err(at("write", path))?;
     file.write_all(part(bytes, go)).map_err(at("write", path))?;
     stop_if_torn(go);
-    Ok(())
+    file.set_modified(modified).map_err(at("set the time of", path))
 }
 
 /// Gives a file a second name; for files that are only ever replaced, never written in place.
@@ -279,6 +281,18 @@ mod tests {
         assert_eq!(read(&path).unwrap(), b"b");
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no temporary file stays behind");
+    }
+
+    #[test]
+    fn the_end_of_a_file_is_overwritten_without_a_change_of_its_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("index");
+        std::fs::write(&path, b"entries0000").unwrap();
+        let then = std::time::UNIX_EPOCH + Duration::from_millis(1_700_000_000_123);
+        File::options().write(true).open(&path).unwrap().set_modified(then).unwrap();
+        overwrite_end(&path, b"1234").unwrap();
+        assert_eq!(read(&path).unwrap(), b"entries1234");
+        assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), then);
     }
 
     #[test]

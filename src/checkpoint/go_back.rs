@@ -150,6 +150,7 @@ impl Look<'_> {
             commit: self.found.commit_id.to_string(),
             branch: self.found.branch.as_deref().map(|branch| short_name(branch).to_owned()),
             parks: self.captured.is_changed(),
+            leaves: self.leaves(),
             steps: self.plan.steps.iter().map(PlannedStep::new).collect(),
         }
     }
@@ -188,6 +189,7 @@ impl Look<'_> {
         };
         let mut notes = self.counts(&hold);
         notes.extend(self.switch_note().filter(|_| self.whole));
+        notes.extend(self.leaves());
         let change = Change {
             operation: Some(operation(self.project, &self.captured, &hold, kind, self.found.commit_id, &moves, &what)),
             plan: self.plan,

@@ -43,6 +43,14 @@ impl Listing {
         self.checkpoints.iter().enumerate().map(entry).collect()
     }
 
+    /// Tells whether the ledger is empty although refs hold entries.
+    pub(crate) fn is_lost(&self, project: &Project) -> Result<bool> {
+        let Some(repository) = project.try_repository().filter(|_| self.checkpoints.is_empty()) else {
+            return Ok(false);
+        };
+        Ok(!repository.refs_below(&format!("{}c/", project.ref_prefix()))?.is_empty())
+    }
+
     fn at_head(&self) -> Option<usize> {
         self.checkpoints.iter().position(|checkpoint| Some(checkpoint.commit) == self.head)
     }

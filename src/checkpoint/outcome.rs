@@ -76,6 +76,8 @@ pub struct RestorePlan {
     pub branch: Option<String>,
     /// Whether changed work would be parked on a branch first.
     pub parks: bool,
+    /// By how many commits that branch would go back, and which is the last of them, for people.
+    pub leaves: Option<String>,
     /// The paths that would change.
     pub steps: Vec<PlannedStep>,
 }

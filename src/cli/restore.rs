@@ -59,6 +59,10 @@ fn list(project: &Project, output: Output) -> Result<ExitCode> {
     } else {
         output.text(&listing);
     }
+    if listing.is_lost(project)? {
+        output
+            .note("refs hold checkpoints that the list does not have; it can be made again: autodev doctor --rebuild");
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -76,11 +80,15 @@ fn go(project: &Project, id: &str, command: &Command, output: Output) -> Result<
 fn print_plan(plan: &RestorePlan, output: Output) {
     if output.is_json() {
         return output.json(&json!({
-            "label": plan.label, "commit": plan.commit, "branch": plan.branch, "parks": plan.parks, "steps": plan.steps,
+            "label": plan.label, "commit": plan.commit, "branch": plan.branch, "parks": plan.parks,
+            "leaves": plan.leaves, "steps": plan.steps,
         }));
     }
     for step in &plan.steps {
         output.line(format_args!("{:6} {}", step.action, step.shown_path()));
+    }
+    if let Some(leaves) = &plan.leaves {
+        output.note(leaves);
     }
     let parks = if plan.parks { "changed work would be parked on a branch first" } else { "nothing to park" };
     output.note(format_args!("{} to change; {parks}; nothing was changed", plan.steps.len()));

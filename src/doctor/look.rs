@@ -145,7 +145,10 @@ impl Findings {
             Err(error) => self
                 .add(error.to_string(), format!("mv {0} {0}.damaged", project.state().file("project.json").display())),
         }
-        for survivor in find_by_state_folder(project.state().path())? {
+        // While a run is on, its participants are where they belong.
+        let run_is_on = project.state().run_is_on().map_err(crate::Error::from)?;
+        let survivors = if run_is_on { Vec::new() } else { find_by_state_folder(project.state().path())? };
+        for survivor in survivors {
             self.add(format!("{survivor} of an earlier run is still at work"), format!("kill {}", survivor.pid));
         }
         Ok(())

@@ -15,15 +15,26 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Place {
     root: PathBuf,
     handle: OwnedFd,
+    /// Whether nobody else puts anything there.
+    own: bool,
 }
 
 impl Place {
-    /// Opens a folder.
+    /// Opens a folder in which others work too.
     pub(crate) fn open(root: &Path) -> Result<Self> {
+        Self::open_as(root, false)
+    }
+
+    /// Opens a folder of ours.
+    pub(crate) fn open_own(root: &Path) -> Result<Self> {
+        Self::open_as(root, true)
+    }
+
+    fn open_as(root: &Path, own: bool) -> Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let handle = rustix::fs::openat(CWD, root, flags, Mode::empty())
             .map_err(|error| Error::new("open", root, error.into()))?;
-        Ok(Self { root: root.to_owned(), handle })
+        Ok(Self { root: root.to_owned(), handle, own })
     }
 
     /// Opens the folder of a path (from the root) through no link; its last part is the name in it.
@@ -43,16 +54,18 @@ impl Place {
         self.root.join(OsStr::from_bytes(path))
     }
 
-    /// Makes the folders above a path, through no link.
-    pub(crate) fn make_folders(&self, path: &[u8]) -> Result<()> {
+    /// Makes the folders above a path, through no link; returns how long the paths of those are that were not there.
+    pub(crate) fn make_folders(&self, path: &[u8]) -> Result<Vec<usize>> {
+        let mut made = Vec::new();
         for (slash, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
             let (folder, name) = self.parent(&path[..slash])?;
             match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
-                Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+                Ok(()) => made.push(slash),
+                Err(rustix::io::Errno::EXIST) => {}
                 Err(error) => return Err(Error::new("create", &self.on_disk(&path[..slash]), error.into())),
             }
         }
-        Ok(())
+        Ok(made)
     }
 
     /// Moves the file at a path to the same path below another place, where nothing may stand.
@@ -63,6 +76,10 @@ impl Place {
         let (new, _) = other.parent(path)?;
         match rustix::fs::renameat_with(&old, name, &new, name, RenameFlags::NOREPLACE) {
             Ok(()) => Ok(()),
+            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) if other.own => {
+                // Nothing stands there, and a name that somebody gives anew meanwhile moves as one or not at all.
+                rustix::fs::renameat(&old, name, &new, name).map_err(|error| Error::new("move", &from, error.into()))
+            }
             Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
                 // A file system that cannot do both at once: a second name is refused where something stands too.
                 let linked = rustix::fs::linkat(&old, name, &new, name, AtFlags::empty());

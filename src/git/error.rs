@@ -58,6 +58,9 @@ pub(crate) enum Error {
     /// Somebody else holds the lock of the user's index.
     #[error("{} is there (made {age}): another git command is at work, or one was cut off", .path.display())]
     Locked { path: PathBuf, age: String },
+    /// Somebody has removed the lock that keeps others off the user's index.
+    #[error("{} was removed while it was needed", .0.display())]
+    LockGone(PathBuf),
     /// The file system said no.
     #[error(transparent)]
     Fs(#[from] fs::Error),

@@ -73,12 +73,12 @@ impl Incoming {
 
     /// Makes the new objects durable, and the index that names them with them, and moves them where they belong.
     ///
-    /// The index gets its checksum meanwhile.
-    pub(super) fn keep(self, index: &Path, hash: gix::hash::Kind) -> Result<()> {
+    /// The index gets its checksum meanwhile. Returns where the objects are now.
+    pub(super) fn keep(self, index: &Path, hash: gix::hash::Kind) -> Result<Vec<PathBuf>> {
         let broken = |source| Error::library("keep new objects", source);
         let files = self.files().map_err(broken)?;
         if files.is_empty() {
-            return add_checksum(index, hash);
+            return add_checksum(index, hash).map(|()| Vec::new());
         }
         step("the sync of new objects")?;
         let written: Vec<PathBuf> = files.iter().map(|file| self.folder.join(file)).collect();
@@ -87,7 +87,7 @@ impl Incoming {
                 add_checksum(index, hash)?;
                 crate::fs::sync_file(index).map_err(Error::from)
             });
-            let synced = sync(&written).map_err(broken);
+            let synced = sync(&written).map(drop).map_err(broken);
             finished.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).and(synced)
         })?;
         let mode = std::fs::metadata(&self.objects).map_err(broken)?.mode() & 0o7777;
@@ -104,7 +104,8 @@ impl Incoming {
         }
         folders.push(self.objects.clone());
         step("the sync of folders with new objects")?;
-        sync(&folders).map_err(broken)
+        sync(&folders).map_err(broken)?;
+        Ok(files.iter().map(|file| self.objects.join(file)).collect())
     }
 
     /// Lists the new objects from here, folder by folder; of a pack, the index last, since that is what git looks for.

@@ -1,6 +1,6 @@
 //! Reading an index: the entries, their flags, conflicts, and the tree it stands for where that is known.
 //!
-//! Read only, by gix; indexes are written by the git program alone (`worktree`).
+//! Read by gix; indexes are written by the git program alone (`worktree`), but for the checksum of those of our own.
 
 use super::{Error, Repository, error::Result, is_at_or_below};
 use gix::ObjectId;
@@ -138,6 +138,13 @@ impl IndexView {
         Some(conflict.path(&self.file))
     }
 
+    /// Tells whether a file with ignore rules may be left off the disk, so that only who reads the index knows them.
+    pub(crate) fn hides_ignore_rules(&self) -> bool {
+        let is_rules = |path: &BStr| path.rsplit_str("/").next() == Some(b".gitignore");
+        let mut hidden = self.file.entries().iter().filter(|entry| entry.flags.contains(Flags::SKIP_WORKTREE));
+        hidden.any(|entry| is_rules(entry.path(&self.file)))
+    }
+
     /// Tells whether the index holds folders in place of their files.
     pub(crate) fn is_sparse(&self) -> bool {
         self.file.is_sparse()
@@ -158,9 +165,9 @@ pub(crate) struct IndexFolder<'a> {
 }
 
 impl IndexFolder<'_> {
-    /// Tells whether a name in the folder is that of a file or a link, in conflict or not.
-    pub(crate) fn has_file(&self, name: &[u8]) -> bool {
-        self.entry(name).is_some_and(|entry| entry.mode != Mode::COMMIT)
+    /// Tells whether a name in the folder is that of a file, a link or a submodule, in conflict or not.
+    pub(crate) fn has_entry(&self, name: &[u8]) -> bool {
+        self.entry(name).is_some()
     }
 
     /// Tells whether a name in the folder is that of a submodule.

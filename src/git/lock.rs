@@ -95,6 +95,7 @@ impl IndexLock {
     /// Writes what the user's index is to become into the lock file; the index itself is as before.
     pub(crate) fn prepare(&self, from: &Path) -> Result<()> {
         use std::os::unix::fs::PermissionsExt as _;
+        self.require()?;
         fs::copy_with_time(from, &self.lock)?;
         let mode = std::fs::metadata(&self.index).map_or(0o644, |metadata| metadata.permissions().mode() & 0o777);
         fs::set_mode(&self.lock, mode)?;
@@ -124,7 +125,17 @@ impl IndexLock {
     ///
     /// A failure may come after the index was replaced; what stands there then has the lock's identity.
     pub(crate) fn publish(self) -> Result<()> {
+        self.require()?;
         Ok(fs::rename(&self.lock, &self.index)?)
+    }
+
+    /// Fails where the lock was taken away, and maybe another one stands there.
+    fn require(&self) -> Result<()> {
+        match FileIdentity::of(&self.lock) {
+            Some(identity) if identity == self.identity => Ok(()),
+            Some(_) => Err(Error::Locked { age: age(&self.lock), path: self.lock.clone() }),
+            None => Err(Error::LockGone(self.lock.clone())),
+        }
     }
 }
 

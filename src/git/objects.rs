@@ -101,8 +101,10 @@ impl Repository {
     pub(crate) fn write_blob_if_new(&self, bytes: &[u8]) -> Result<ObjectId> {
         let known = self.hash_blob(bytes)?;
         if self.gix.has_object(known) {
+            self.note_object(known);
             return Ok(known);
         }
+        super::program::step("the write of a blob")?;
         let blob_id = self.gix.write_blob(bytes).map_err(|source| Error::library("write a blob", source))?.detach();
         self.note_object(blob_id);
         Ok(blob_id)
@@ -185,6 +187,7 @@ impl Repository {
         let base = base.decode().map_err(|source| Error::library(doing, source))?.into_owned();
         let mut editor = gix::objs::tree::Editor::new(base, &self.gix.objects, self.gix.object_hash());
         edit(&mut editor).map_err(|source| Error::library(doing, source))?;
+        super::program::step("the write of a tree")?;
         let mut written = Vec::new();
         let made = editor
             .write(|tree| {

@@ -232,7 +232,7 @@ impl Repository {
         // The library gives its locks back and does not say when it cannot.
         self.release_ref_locks(updates, since)?;
         done.map_err(|source| Error::library("move a ref", source))?;
-        updates.iter().try_for_each(|update| self.sync_ref(&update.name))
+        updates.iter().try_for_each(|update| self.sync_ref(update))
     }
 
     /// Finds out whether a failed set failed because somebody moved one of its refs, or holds one.
@@ -251,13 +251,15 @@ impl Repository {
         Ok(locked.unwrap_or_else(|| Error::library("move a ref", source)))
     }
 
-    fn sync_ref(&self, name: &str) -> Result<()> {
-        let base = if name == "HEAD" { self.git_dir.as_path() } else { self.gix.common_dir() };
-        let path = base.join(name);
+    fn sync_ref(&self, update: &RefUpdate) -> Result<()> {
+        let base = if update.name == "HEAD" { self.git_dir.as_path() } else { self.gix.common_dir() };
+        let path = base.join(&update.name);
         if path.is_file() {
             fs::sync_file(&path)?;
         }
-        if let Some(folder) = path.parent().filter(|folder| folder.is_dir()) {
+        // The folder of a ref that is made may be new too.
+        let folders = if update.expect == Expect::Absent { 2 } else { 1 };
+        for folder in path.ancestors().skip(1).take(folders).filter(|folder| folder.is_dir()) {
             fs::sync_folder(folder)?;
         }
         Ok(())

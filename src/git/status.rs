@@ -5,8 +5,8 @@
 //! whole tree for each question that it can answer alone.
 
 use super::program::{Call, Program};
-use super::{Error, Repository, error::Result, is_at_or_below};
-use gix::bstr::BString;
+use super::{Error, Repository, error::Result};
+use gix::bstr::{BString, ByteSlice as _};
 use std::collections::HashSet;
 use std::path::Path;
 
@@ -98,7 +98,9 @@ impl Repository {
         if open.len() <= A_FEW {
             call = call.literal_paths().args(["--"]).args(open.iter().map(|path| std::ffi::OsStr::from_bytes(path)));
         }
-        let inside = |path: &BString| open.iter().any(|folder| is_at_or_below(path, folder));
+        let asked: HashSet<&[u8]> = open.iter().map(|folder| folder.as_slice()).collect();
+        let above = |path: &'_ BString| path.find_iter("/").any(|slash| asked.contains(&path[..slash]));
+        let inside = |path: &BString| asked.contains(path.as_slice()) || above(path);
         let others = parse_status(&call.run()?).ok_or(Error::Unreadable { command: "status" })?;
         status.untracked.extend(others.untracked.into_iter().filter(inside));
         status.nested.extend(others.nested.into_iter().filter(inside));

@@ -44,7 +44,7 @@ impl Repository {
         self.update_index(index, &ADD, paths, |call| call.setting("index.skipHash=true").incoming(&incoming))?;
         let call = self.program.call("write-tree").setting("index.skipHash=true").incoming(&incoming);
         let tree_id = tree_by(call, index)?;
-        incoming.keep(index, self.gix.object_hash())?;
+        self.note_synced(incoming.keep(index, self.gix.object_hash())?);
         Ok(tree_id)
     }
 

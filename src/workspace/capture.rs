@@ -1,7 +1,7 @@
 //! Capture: what is there now, held as objects of git.
 //!
-//! One walk against the private index names what changed, what is new and what is ignored; only that is read.
-//! The user's index, HEAD and files are only looked at. What was in scope and could not be held is named,
+//! What changed, what is new and what is ignored is found against the private index, by git and by a walk of our
+//! own beside it; only that is read. The user's index, HEAD and files are only looked at. What was in scope and could not be held is named,
 //! with the reason; a failure of git is an error, never an empty answer.
 
 use super::align::align;
@@ -10,6 +10,7 @@ use super::error::Result;
 use super::scope::{OURS, Scope, is_special};
 use super::scratch::ScratchIndex;
 use super::special::Look;
+use crate::fs::FileIdentity;
 use crate::git::{Head, IndexView, Repository, Status, Walk, same_contents};
 use crate::state::{SkipReason, Skipped, StateFolder};
 use gix::ObjectId;
@@ -71,14 +72,19 @@ fn capture_from(
 ) -> Result<Captured> {
     let root = repository.root();
     let begun = Begun::from(&index, repository, state, scope)?;
-    let walk = begun.who_walks(repository);
+    let mut walk = begun.who_walks(repository);
     let (status, seen) = repository.status_while(index.path(), walk, || begun.look(repository, state, scope));
     let (mut status, mut seen) = (status?, seen?);
-    if !seen.doubtful.is_empty() {
+    let needs_git = seen.needs_git && walk == Walk::Tracked;
+    if needs_git {
+        walk = Walk::All;
+    }
+    if needs_git || !seen.doubtful.is_empty() {
         repository.set_in_index(index.path(), &seen.doubtful)?;
         status = repository.status(index.path(), walk)?;
     }
     if walk == Walk::Tracked {
+        seen.look.unknown.folders.retain(|folder| !scope.never_holds(folder.as_bstr()));
         repository.add_untracked(index.path(), &seen.look.unknown, &mut status)?;
     }
     let (user_index, head, head_tree_id) = (seen.user_index.take(), seen.head, seen.head_tree_id);
@@ -94,9 +100,9 @@ fn capture_from(
     let (tree_id, special) = std::thread::scope(|threads| {
         let walk = threads.spawn(|| look.finish(root, &closed));
         let tree = bring_up_to_date(repository, index.path(), &updates);
-        (tree, walk.join().unwrap_or_default())
+        (tree, walk.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
     });
-    let (tree_id, refused) = tree_id?;
+    let ((tree_id, refused), special) = (tree_id?, special?);
     let tree_id = repository.with_root_entry_of(tree_id, OURS, head_tree_id)?;
     let mut skipped = updates.skipped;
     skipped.extend(refused.into_iter().filter(|skipped| scope.look_at(skipped.path.as_bstr()).is_some()));
@@ -111,6 +117,8 @@ fn capture_from(
 struct Begun {
     /// When the scratch index was written: seconds and nanoseconds.
     written: Option<(i64, i64)>,
+    /// What the user's index was like when it was compared with the scratch index.
+    compared: Option<(FileIdentity, std::time::SystemTime)>,
     /// The user's index and the paths that it announces, where the private index had to be made true to it.
     aligned: Option<(Option<IndexView>, Vec<BString>)>,
 }
@@ -123,14 +131,16 @@ struct Seen {
     head: Head,
     head_tree_id: ObjectId,
     look: Look,
+    /// Whether git has to walk all by itself after all: the user's index changed meanwhile, or hides ignore rules.
+    needs_git: bool,
 }
 
 impl Begun {
     /// Aligns the scratch index with the user's, where the two are not the same bytes.
     fn from(index: &ScratchIndex, repository: &Repository, state: &StateFolder, scope: &Scope<'_>) -> Result<Self> {
-        let written = last_written(index.path());
+        let (written, compared) = (last_written(index.path()), state_of(&repository.index_path()));
         if same_contents(&repository.index_path(), index.path()) {
-            return Ok(Self { written, aligned: None });
+            return Ok(Self { written, compared, aligned: None });
         }
         let user_index = read_user_index(repository, state)?;
         let private = repository.read_index(index.path())?;
@@ -142,7 +152,7 @@ impl Begun {
             }
             None => Vec::new(),
         };
-        Ok(Self { written, aligned: Some((user_index, announced)) })
+        Ok(Self { written, compared, aligned: Some((user_index, announced)) })
     }
 
     /// Decides who looks for files that are not in the index. Where the scratch index is the user's, the look at the
@@ -165,8 +175,15 @@ impl Begun {
             (user_index, Vec::new(), doubtful.unwrap_or_default())
         };
         let look = Look::begin(repository.root(), user_index.as_ref());
-        Ok(Seen { user_index, announced, doubtful, head, head_tree_id, look })
+        let hides_rules = user_index.as_ref().is_some_and(IndexView::hides_ignore_rules);
+        let needs_git = hides_rules || state_of(&repository.index_path()) != self.compared;
+        Ok(Seen { user_index, announced, doubtful, head, head_tree_id, look, needs_git })
     }
+}
+
+/// Tells two states of a file apart without reading it.
+fn state_of(file: &std::path::Path) -> Option<(FileIdentity, std::time::SystemTime)> {
+    Some((FileIdentity::of(file)?, std::fs::metadata(file).and_then(|metadata| metadata.modified()).ok()?))
 }
 
 /// Reads the user's index, spelled out where it is sparse.

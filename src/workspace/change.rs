@@ -83,7 +83,7 @@ impl Begun<'_> {
         self.intent.holding = records(&holding);
         self.intent.save(state)?;
         repository.update_refs(&holding, &format!("autodev: hold before {}", self.intent.what), signature)?;
-        read_back(repository, captured, &change.plan, &change.hold)?;
+        read_back(repository, captured, &change.plan, &change.hold, &holding, &change.moves)?;
         keep_index(repository, state)?;
         self.intent.change = Some(change.record(project)?);
         self.intent.save(state)?;

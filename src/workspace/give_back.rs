@@ -11,7 +11,7 @@ use super::refs::{Direction, Others, move_all, take_back};
 use super::swap::{Swap, discard_leftovers};
 use crate::fs::FileIdentity;
 use crate::git::IndexLock;
-use crate::state::{BEFORE, ChangeRecord, Intent};
+use crate::state::{BEFORE, ChangeRecord, Intent, RefRecord};
 
 /// Gives everything back after a failure; the error says whether that worked. Where everything that says that
 /// the change is done is written down already, it is done, and the failure is noted.
@@ -49,7 +49,7 @@ fn try_give_back(project: &Project, swap: Option<&mut Swap>, intent: &mut Intent
         swap.put_back(project.repository()?)?;
     }
     discard_leftovers(project)?;
-    give_git_back(project, intent, record)
+    give_git_back(project, intent, record, Holding::Gone)
 }
 
 /// Takes the index's lock anew, with its identity in the intent first.
@@ -61,8 +61,22 @@ pub(super) fn take_new_lock(project: &Project, intent: &mut Intent) -> Result<In
     Ok(waiting.take()?)
 }
 
+/// What becomes of the refs that hold the state before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holding {
+    /// They go: all of it is back.
+    Gone,
+    /// They stay: some files are as somebody has made them since.
+    Kept,
+}
+
 /// Moves refs back, puts the index of before in place, takes entries out, and lets go what holds.
-pub(super) fn give_git_back(project: &Project, intent: &mut Intent, record: &ChangeRecord) -> Result<()> {
+pub(super) fn give_git_back(
+    project: &Project,
+    intent: &mut Intent,
+    record: &ChangeRecord,
+    holding: Holding,
+) -> Result<()> {
     let (repository, state, signature) = (project.repository()?, project.state(), project.signature());
     // What somebody else has moved since is not ours to move back.
     move_all(repository, &record.moves, Direction::Back, Others::Leave, "autodev: given back", signature)?;
@@ -77,7 +91,9 @@ pub(super) fn give_git_back(project: &Project, intent: &mut Intent, record: &Cha
         }
     }
     super::records::take_out(state, &record.entries)?;
-    take_back(repository, &intent.holding, signature)?;
+    let kept = format!("{}u/", project.ref_prefix());
+    let goes = |made: &&RefRecord| holding == Holding::Gone || !made.name.starts_with(&kept);
+    take_back(repository, &intent.holding.iter().filter(goes).cloned().collect::<Vec<_>>(), signature)?;
     // A lock that could not be given back is still there.
     for identity in intent.lock.iter().chain(&intent.earlier_locks) {
         repository.adopt_index_lock(*identity).map_or(Ok(()), IndexLock::release)?;

@@ -12,7 +12,7 @@ use super::project::Project;
 use super::raw::{RawFile, read_raw, write_raw};
 use super::scope::Scope;
 use super::scratch::ScratchIndex;
-use crate::git::{IndexView, RefUpdate, Repository};
+use crate::git::{IndexView, RefUpdate, Repository, Target};
 use crate::state::{Held, StateFolder};
 use gix::ObjectId;
 use gix::bstr::BString;
@@ -101,11 +101,25 @@ pub(crate) fn hold(
     Ok(Hold { number, held, refs, raw })
 }
 
-/// Reads back everything that a hold has to give, object by object.
-pub(crate) fn read_back(repository: &Repository, captured: &Captured, plan: &Plan, hold: &Hold) -> Result<()> {
-    for update in &hold.refs {
+/// Reads back everything that is held, object by object, and all that refs are to lead to; all of it is on disk then.
+pub(super) fn read_back(
+    repository: &Repository,
+    captured: &Captured,
+    plan: &Plan,
+    hold: &Hold,
+    holding: &[RefUpdate],
+    moves: &[RefUpdate],
+) -> Result<()> {
+    for update in holding {
         let there = repository.try_find_ref(&update.name)?;
         if there.is_none_or(|commit_id| !repository.has_commit(commit_id)) {
+            return Err(Error::NotReadBack { path: update.name.as_str().into() });
+        }
+    }
+    for update in moves {
+        if let Some(Target::Commit(commit_id)) = update.to
+            && !repository.has_commit(commit_id)
+        {
             return Err(Error::NotReadBack { path: update.name.as_str().into() });
         }
     }
@@ -117,8 +131,9 @@ pub(crate) fn read_back(repository: &Repository, captured: &Captured, plan: &Pla
         if kind != EntryKind::Commit && !repository.is_whole(id) {
             return Err(Error::NotReadBack { path: path.clone() });
         }
+        repository.note_object(id);
     }
-    Ok(())
+    Ok(repository.make_durable()?)
 }
 
 /// Collects the files of the plan that a checkout of the captured blobs would not give back byte for byte.

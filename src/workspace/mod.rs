@@ -24,6 +24,7 @@ mod recover;
 mod refs;
 mod scope;
 mod scratch;
+mod since;
 mod special;
 mod swap;
 

@@ -8,10 +8,11 @@ use super::scope::{Scope, look_at, on_disk};
 use crate::git::{Repository, Signature};
 use crate::state::{PathRecord, RawRecord};
 use gix::ObjectId;
-use gix::bstr::{BString, ByteSlice as _};
+use gix::bstr::{BStr, BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 /// A file whose bytes are held as they are.
 #[derive(Debug, Clone)]
@@ -60,8 +61,13 @@ impl RawFile {
 
 /// Reads a file as it is; `None` where nothing is there (or a folder).
 pub(super) fn read_raw(repository: &Repository, scope: &Scope<'_>, path: &BString) -> Result<Option<RawFile>> {
-    let place = scope.on_disk(path.as_bstr());
-    let Some(metadata) = scope.look_at(path.as_bstr()) else { return Ok(None) };
+    read_raw_in(repository, scope.root(), path.as_bstr())
+}
+
+/// Reads a file below any folder as it is; `None` where nothing is there (or a folder).
+pub(super) fn read_raw_in(repository: &Repository, root: &Path, path: &BStr) -> Result<Option<RawFile>> {
+    let place = on_disk(root, path);
+    let Some(metadata) = look_at(root, path) else { return Ok(None) };
     let mode = metadata.permissions().mode() & 0o7777;
     let kind = match () {
         () if metadata.is_symlink() => EntryKind::Link,
@@ -70,11 +76,11 @@ pub(super) fn read_raw(repository: &Repository, scope: &Scope<'_>, path: &BStrin
         () => return Ok(None),
     };
     let blob_id = repository.write_blob_if_new(&raw_bytes(&place)?)?;
-    Ok(Some(RawFile { path: path.clone(), kind, blob_id, mode }))
+    Ok(Some(RawFile { path: path.to_owned(), kind, blob_id, mode }))
 }
 
 /// Reads the bytes of a file, or the text of a link.
-pub(super) fn raw_bytes(place: &std::path::Path) -> Result<Vec<u8>> {
+pub(super) fn raw_bytes(place: &Path) -> Result<Vec<u8>> {
     let failed = |source| crate::fs::Error::new("read", place, source);
     if std::fs::symlink_metadata(place).map_err(failed)?.is_symlink() {
         let text = std::fs::read_link(place).map_err(failed)?;

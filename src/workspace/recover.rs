@@ -8,7 +8,7 @@ use super::apply::{Trust, bring_over};
 use super::capture::{Captured, capture};
 use super::change::{Stands, complete, object_id, tell};
 use super::error::{Error, Result, show};
-use super::give_back::{give_git_back, take_new_lock};
+use super::give_back::{Holding, give_git_back, take_new_lock};
 use super::plan::{Keep, plan};
 use super::project::Project;
 use super::raw::{RawFile, has_bytes_of, is_as_held, read_raw};
@@ -16,6 +16,7 @@ use super::records::is_complete;
 use super::refs::{Direction, elsewhere, release_left_locks, take_back};
 use super::scope::{OURS, look_at, on_disk};
 use super::scratch::ScratchIndex;
+use super::since::hold_since;
 use super::swap::{discard_leftovers, settle_leftovers};
 use crate::fs::FileIdentity;
 use crate::git::{IndexLock, Repository, TreeChange};
@@ -51,7 +52,7 @@ pub(super) fn recover(project: &Project, wish: Option<Direction>) -> Result<Opti
         return Ok(Some(format!("{} was cut off at its very end and is complete", intent.what)));
     }
     let (elsewhere, on_top) = elsewhere(repository, &record.moves)?;
-    settle_leftovers(project)?;
+    let mut since: Vec<String> = settle_leftovers(project, &record)?.into_iter().collect();
     let mut captured = capture(repository, project.state(), &project.scope())?;
     see_ignored(repository, &mut captured, &record)?;
     let mixed = Mixed::look(repository, &captured, &record)?;
@@ -72,16 +73,25 @@ pub(super) fn recover(project: &Project, wish: Option<Direction>) -> Result<Opti
         intent.back = direction == Direction::Back;
         intent.save(project.state())?;
     }
-    match direction {
+    since.extend(match direction {
         Direction::Forward => forward(project, &captured, &mixed, &mut intent, &record, lock)?,
         Direction::Back => back(project, &captured, &mixed, &mut intent, &record, lock)?,
-    }
+    });
     let done = if direction == Direction::Forward { "completed" } else { "taken back" };
     let edited = mixed.edited.iter().map(show).collect::<Vec<_>>().join(", ");
-    let left = if edited.is_empty() { String::new() } else { format!("; edited since and left as it is: {edited}") };
+    let before = match (direction, &record.operation) {
+        (Direction::Back, Some(operation)) => {
+            format!(" (what was there before is held under {}u/{})", project.ref_prefix(), operation.n)
+        }
+        _ => String::new(),
+    };
+    let left = if edited.is_empty() { edited } else { format!("; edited since and left as it is: {edited}{before}") };
     let moved = elsewhere.join(", ");
     let moved = if moved.is_empty() { moved } else { format!("; moved since and left where it is: {moved}") };
-    Ok(Some(format!("{} was cut off and has been {done}{left}{moved}", intent.what)))
+    let since = since.join(", ");
+    let since =
+        if since.is_empty() { since } else { format!("; files written since and in the way are held by {since}") };
+    Ok(Some(format!("{} was cut off and has been {done}{left}{moved}{since}", intent.what)))
 }
 
 /// Removes files that were to become others when the process that wrote them ended.
@@ -145,14 +155,15 @@ impl Mixed {
         Ok(Self { steps, edited })
     }
 
-    /// Brings the files to one end, with the bytes that are held for it; returns an index that stands for it.
+    /// Brings the files to one end, with the bytes that are held for it; returns an index that stands for it, and the
+    /// ref that holds what was written since and had to give way.
     fn bring_over(
         &self,
         project: &Project,
         captured: &Captured,
         record: &ChangeRecord,
         direction: Direction,
-    ) -> Result<ScratchIndex> {
+    ) -> Result<(ScratchIndex, Option<String>)> {
         let repository = project.repository()?;
         let (held, given) = match direction {
             Direction::Forward => (&record.raw_before, &record.raw_after),
@@ -167,16 +178,18 @@ impl Mixed {
         let given: Vec<RawFile> = missing.into_iter().filter(|file| !self.edited.contains(&file.path)).collect();
         let target = self.target(repository, captured, direction, &there)?;
         let plan = plan(repository, captured, &project.scope(), target, Keep::Nothing)?;
-        let mut now = held;
-        let known: HashSet<BString> = now.iter().map(|file| file.path.clone()).collect();
+        // What no capture holds is taken as it is by now: what nobody holds gets a ref before it goes.
         let also: BTreeSet<&BString> = plan.in_the_way.iter().chain(given.iter().map(|file| &file.path)).collect();
-        for path in also.into_iter().filter(|path| !known.contains(*path)) {
+        let mut now: Vec<RawFile> = held.into_iter().filter(|file| !also.contains(&file.path)).collect();
+        for path in also {
             now.extend(read_raw(repository, &project.scope(), path)?);
         }
-        let (next, _swap) = bring_over(project, captured, &plan, &now, &given, Trust::CleanBytes)?;
+        let (next, swap) = bring_over(project, captured, &plan, &now, &given, Trust::CleanBytes)?;
+        let (aside, moved) = swap.aside();
+        let since = hold_since(project, record, &aside, moved)?;
         discard_leftovers(project)?;
         next.remember()?;
-        Ok(next)
+        Ok((next, since))
     }
 
     /// The tree that is there now, with the plan's paths at one of their ends, but for those that are `there` already.
@@ -204,9 +217,9 @@ fn forward(
     intent: &mut Intent,
     record: &ChangeRecord,
     lock: Option<IndexLock>,
-) -> Result<()> {
+) -> Result<Option<String>> {
     let repository = project.repository()?;
-    let next = mixed.bring_over(project, captured, record, Direction::Forward)?;
+    let (next, since) = mixed.bring_over(project, captured, record, Direction::Forward)?;
     let index = FileIdentity::of(&repository.index_path());
     // An index that is neither the one of before nor ours was changed by the user since, and is left alone.
     let replaced = intent.lock.is_some() && record.index != IndexGoal::Keep;
@@ -221,7 +234,8 @@ fn forward(
         lock => lock,
     };
     complete(project, captured, intent, &next, Stands::ForMore, lock)?;
-    Ok(Intent::remove(project.state())?)
+    Intent::remove(project.state())?;
+    Ok(since)
 }
 
 fn back(
@@ -231,8 +245,10 @@ fn back(
     intent: &mut Intent,
     record: &ChangeRecord,
     lock: Option<IndexLock>,
-) -> Result<()> {
-    mixed.bring_over(project, captured, record, Direction::Back)?;
+) -> Result<Option<String>> {
+    let (_, since) = mixed.bring_over(project, captured, record, Direction::Back)?;
     lock.map_or(Ok(()), IndexLock::release)?;
-    give_git_back(project, intent, record)
+    let holding = if mixed.edited.is_empty() { Holding::Gone } else { Holding::Kept };
+    give_git_back(project, intent, record, holding)?;
+    Ok(since)
 }

@@ -45,6 +45,11 @@ impl<'a> Scope<'a> {
         self.state.as_ref().is_some_and(|state| is_at_or_below(path, state)) || Self::is_ours(path)
     }
 
+    /// Returns the root of the project.
+    pub(crate) fn root(&self) -> &'a Path {
+        self.root
+    }
+
     /// Returns where a path of the repository is on disk.
     pub(crate) fn on_disk(&self, path: &BStr) -> PathBuf {
         on_disk(self.root, path)

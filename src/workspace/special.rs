@@ -6,6 +6,7 @@
 //! ignored nor repositories of their own. Each folder is opened from the one above it, since looking up whole
 //! paths would cost more than reading the entries.
 
+use super::error::Result;
 use super::scope::{folders_above, join, on_disk};
 use crate::git::{IndexView, Unknown};
 use crate::state::{SkipReason, Skipped};
@@ -62,6 +63,8 @@ impl Queue {
 #[derive(Debug, Default)]
 pub(super) struct Look {
     found: Vec<Skipped>,
+    /// The first folder that could not be read for another reason than that one may not.
+    failed: Option<(BString, Errno)>,
     /// What stands on disk where the index has nothing.
     pub(super) unknown: Unknown,
 }
@@ -73,14 +76,17 @@ impl Look {
     }
 
     /// Looks into the other folders but those in `closed`; returns all that was found.
-    pub(super) fn finish(self, root: &Path, closed: &HashSet<BString>) -> Vec<Skipped> {
+    pub(super) fn finish(self, root: &Path, closed: &HashSet<BString>) -> Result<Vec<Skipped>> {
         let open = self.unknown.folders.into_iter().filter(|folder| !closed.contains(folder)).collect();
         let rest = walk(root, open, &Enter::AllBut(closed));
+        if let Some((folder, error)) = self.failed.or(rest.failed) {
+            return Err(crate::fs::Error::new("read", &on_disk(root, folder.as_bstr()), error.into()).into());
+        }
         let inside = |path: &BString| folders_above(path.as_bstr()).any(|folder| closed.contains(folder));
         let outside = |skipped: &Skipped| !closed.contains(&skipped.path) && !inside(&skipped.path);
         let mut found: Vec<Skipped> = self.found.into_iter().chain(rest.found).filter(outside).collect();
         found.sort_by(|left, right| left.path.cmp(&right.path));
-        found
+        Ok(found)
     }
 }
 
@@ -112,6 +118,7 @@ fn walk(root: &Path, start: Vec<BString>, enter: &Enter<'_>) -> Look {
             all.found.extend(look.found);
             all.unknown.folders.extend(look.unknown.folders);
             all.unknown.files.extend(look.unknown.files);
+            all.failed = all.failed.or(look.failed);
             all
         })
     })
@@ -153,10 +160,14 @@ impl Worker<'_> {
         }
     }
 
-    /// Names a folder that could not be opened, if it is one that nobody may read.
+    /// Names a folder that nobody may read; one that has gone meanwhile is no folder, anything else is a failure.
     fn note_closed(&mut self, path: BString, error: Errno) {
-        if error == Errno::ACCESS || error == Errno::PERM {
-            self.look.found.push(Skipped { path, reason: SkipReason::Unreadable });
+        match error {
+            Errno::ACCESS | Errno::PERM => {
+                self.look.found.push(Skipped { path, reason: SkipReason::Unreadable });
+            }
+            Errno::NOENT | Errno::NOTDIR | Errno::LOOP => {}
+            error => self.look.failed = self.look.failed.take().or(Some((path, error))),
         }
     }
 
@@ -168,7 +179,14 @@ impl Worker<'_> {
             Enter::AllBut(_) => None,
         };
         let mut entries = RawDir::new(place, self.buffer.spare_capacity_mut());
-        while let Some(Ok(entry)) = entries.next() {
+        while let Some(entry) = entries.next() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    self.look.failed = self.look.failed.take().or_else(|| Some((folder.to_owned(), error)));
+                    break;
+                }
+            };
             let name = entry.file_name();
             let kind = match entry.file_type() {
                 FileType::Unknown => rustix::fs::statat(place, name, AtFlags::SYMLINK_NOFOLLOW)
@@ -193,7 +211,7 @@ impl Worker<'_> {
                     self.look.found.push(Skipped { path, reason: SkipReason::SpecialFile });
                 }
                 _ if matches!(self.enter, Enter::AllBut(_)) || name == b".git" => {}
-                _ if tracked.as_ref().is_some_and(|tracked| tracked.has_file(name)) => {}
+                _ if tracked.as_ref().is_some_and(|tracked| tracked.has_entry(name)) => {}
                 _ => self.look.unknown.files.push(join(folder, name)),
             }
         }

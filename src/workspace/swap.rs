@@ -10,14 +10,17 @@ use super::project::Project;
 use super::raw::{RawFile, raw_bytes};
 use super::scope::{folder_replaced_above, join, look_at, on_disk};
 use super::scratch::ScratchIndex;
+use super::since::hold_since;
 use crate::fs::{self, FileIdentity, Place, remove_own_folder};
 use crate::git::Repository;
+use crate::state::ChangeRecord;
 use gix::ObjectId;
 use gix::bstr::{BString, ByteSlice as _};
 use gix::objs::tree::EntryKind;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// The folder with old and new files while they are swapped.
 const FOLDER: &str = "swap";
@@ -41,7 +44,24 @@ pub(super) struct Swap {
     aside: Place,
     stage: Place,
     moved: Vec<BString>,
-    placed: Vec<(BString, FileIdentity)>,
+    placed: Vec<(BString, Stamp)>,
+    /// Folders that were made for new files, the lowest last.
+    made: Vec<BString>,
+}
+
+/// What a file is like as long as nobody writes into it or puts another one in its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Stamp {
+    identity: FileIdentity,
+    modified: SystemTime,
+    length: u64,
+}
+
+impl Stamp {
+    fn of(path: &Path) -> Option<Self> {
+        let metadata = std::fs::symlink_metadata(path).ok()?;
+        Some(Self { identity: FileIdentity::of(path)?, modified: metadata.modified().ok()?, length: metadata.len() })
+    }
 }
 
 impl Swap {
@@ -52,8 +72,9 @@ impl Swap {
         for name in ["aside", "stage"] {
             fs::create_folder(&folder.join(name))?;
         }
-        let (aside, stage) = (Place::open(&folder.join("aside"))?, Place::open(&folder.join("stage"))?);
-        Ok(Self { tree: Place::open(project.root())?, aside, stage, folder, moved: Vec::new(), placed: Vec::new() })
+        let (aside, stage) = (Place::open_own(&folder.join("aside"))?, Place::open_own(&folder.join("stage"))?);
+        let tree = Place::open(project.root())?;
+        Ok(Self { tree, aside, stage, folder, moved: Vec::new(), placed: Vec::new(), made: Vec::new() })
     }
 
     /// Writes the new files beside: those of `paths` as `index` has them, and `raw` byte for byte.
@@ -100,14 +121,14 @@ impl Swap {
         for path in new {
             self.keep_private(path)?;
             let staged = on_disk(&self.folder.join("stage"), path.as_bstr());
-            let identity = FileIdentity::of(&staged).ok_or_else(|| Error::NotWritten { path: path.clone() })?;
+            let stamp = Stamp::of(&staged).ok_or_else(|| Error::NotWritten { path: path.clone() })?;
             remove_empty_tree(&self.tree, repository.root(), path);
-            self.tree.make_folders(path)?;
+            let made = self.tree.make_folders(path)?;
+            self.made.extend(made.into_iter().map(|length| path[..length].into()));
             if let Err(error) = self.stage.move_to(path, &self.tree) {
-                self.tree.prune(path);
                 return Err(if error.is_already_there() { Error::Edited { path: path.clone() } } else { error.into() });
             }
-            self.placed.push((path.clone(), identity));
+            self.placed.push((path.clone(), stamp));
         }
         // Only now: a folder that gets other files keeps its identity, and whoever stands in it its place.
         for path in old.iter().map(|old| &old.path) {
@@ -144,21 +165,31 @@ impl Swap {
         Ok(())
     }
 
+    /// The folder with the old files, and their paths in it.
+    pub(super) fn aside(&self) -> (PathBuf, &[BString]) {
+        (self.folder.join("aside"), &self.moved)
+    }
+
     /// Moves everything back; a file that somebody put in place meanwhile stays, and is named.
     pub(super) fn put_back(&mut self, repository: &Repository) -> Result<()> {
         let mut in_the_way = Vec::new();
-        for (path, identity) in self.placed.drain(..).rev() {
-            let ours = FileIdentity::of(&on_disk(repository.root(), path.as_bstr())) == Some(identity);
+        for (path, stamp) in self.placed.drain(..).rev() {
+            let ours = Stamp::of(&on_disk(repository.root(), path.as_bstr())).as_ref() == Some(&stamp);
             if ours && self.tree.move_to(&path, &self.stage).is_ok() {
-                self.tree.prune(&path);
+                // Only here nobody finds it any more: if it was written into since, it goes back.
+                if Stamp::of(&on_disk(&self.folder.join("stage"), path.as_bstr())) != Some(stamp) {
+                    let _ = self.stage.move_to(&path, &self.tree);
+                    in_the_way.push(path);
+                }
             } else if look_at(repository.root(), path.as_bstr()).is_some() {
                 in_the_way.push(path);
             }
         }
+        for folder in self.made.drain(..).rev() {
+            self.tree.remove_folder(&folder);
+        }
         for path in self.moved.drain(..).rev() {
-            // A folder that was made in its place has nothing in it any more.
-            remove_empty_tree(&self.tree, repository.root(), &path);
-            let back = self.tree.make_folders(&path).and_then(|()| self.aside.move_to(&path, &self.tree));
+            let back = self.tree.make_folders(&path).and_then(|_| self.aside.move_to(&path, &self.tree));
             if back.is_err() && !in_the_way.contains(&path) {
                 in_the_way.push(path);
             }
@@ -170,13 +201,15 @@ impl Swap {
     }
 }
 
-/// After a cut: moves what was set aside back to places where nothing stands, and lets the rest go, which is held.
-pub(super) fn settle_leftovers(project: &Project) -> Result<()> {
+/// After a cut: moves what was set aside back to places where nothing stands, and lets the rest go, which is held,
+/// by the change or by the ref that is returned.
+pub(super) fn settle_leftovers(project: &Project, record: &ChangeRecord) -> Result<Option<String>> {
     let folder = folder(project)?;
+    let mut since = None;
     let aside = folder.join("aside");
     if aside.is_dir() {
-        let (tree, from) = (Place::open(project.root())?, Place::open(&aside)?);
-        let mut paths = Vec::new();
+        let (tree, from) = (Place::open(project.root())?, Place::open_own(&aside)?);
+        let (mut paths, mut stay) = (Vec::new(), Vec::new());
         files_below(&aside, &BString::default(), &mut paths)?;
         for path in paths {
             let replaced = folder_replaced_above(project.root(), path.as_bstr()).is_some();
@@ -184,13 +217,13 @@ pub(super) fn settle_leftovers(project: &Project) -> Result<()> {
                 tree.make_folders(&path)?;
                 from.move_to(&path, &tree)?;
             } else {
-                // It is held, unless it was edited in the very moment of the cut; one more blob costs nothing.
-                project.repository()?.write_blob_if_new(&raw_bytes(&on_disk(&aside, path.as_bstr()))?)?;
+                stay.push(path);
             }
         }
-        project.repository()?.make_durable()?;
+        since = hold_since(project, record, &aside, &stay)?;
     }
-    discard_leftovers(project)
+    discard_leftovers(project)?;
+    Ok(since)
 }
 
 /// Lets go of what is left of a swap: the old files are held, and the new ones are in place.
@@ -239,5 +272,6 @@ pub(super) fn make_submodule_folder(project_root: &Path, path: &BString) -> Resu
     let tree = Place::open(project_root)?;
     let mut below = path.clone();
     below.extend_from_slice(b"/.");
-    Ok(tree.make_folders(&below)?)
+    tree.make_folders(&below)?;
+    Ok(())
 }

@@ -17,6 +17,7 @@ mod cut_anywhere;
 mod cut_from_outside;
 mod cut_scenarios;
 mod cut_view;
+mod edit_meanwhile;
 mod failed_work;
 mod go_back;
 mod hold_any_file;

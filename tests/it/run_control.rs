@@ -44,6 +44,7 @@ fn a_second_run_is_refused_and_names_the_first() {
     let builder = shell(&repo, "builder", &format!("{}echo x > x; autodev post --work-done done\n", waiter.script()));
     configure(&repo, "", &[builder]);
     let running = waiter.start(&repo, "wait");
+    repo.autodev(["doctor"]).ok().says("All agrees");
     repo.autodev(["run", "me too"]).fails(11).mentions("a run is on already (r1, process ");
     assert_eq!(status(&repo)["task"], "wait");
     waiter.go_on.write("go\n");

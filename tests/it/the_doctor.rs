@@ -37,6 +37,7 @@ fn a_lost_list_is_made_again_from_the_refs() {
     let before = repo.list();
     repo.remove(".git/autodev/checkpoints.json");
     repo.autodev(["doctor"]).fails(1).finds("c1 is held by a ref, but the list does not have it");
+    repo.autodev(["restore"]).ok().says("No checkpoints yet").mentions("autodev doctor --rebuild");
     repo.autodev(["doctor", "--rebuild"]).ok().says("c2 is in the list again");
     assert_eq!(repo.list(), before);
     repo.judge();

@@ -111,6 +111,20 @@ fn an_undo_brings_split_untracked_and_announced_files_back() {
 }
 
 #[test]
+fn a_restore_says_how_far_a_branch_goes_back_and_what_was_last_on_it() {
+    let repo = repository_with_a_commit();
+    repo.write("a.txt", "1\n");
+    let first = repo.checkpoint("one");
+    repo.write("mine.txt", "m\n");
+    repo.commit("work of my own");
+    let said = format!("main goes back by 1 commit; the last of them is {} \"work of my own\"", repo.short("HEAD"));
+    repo.autodev(["restore", &first, "--dry-run"]).ok().complains(&said);
+    repo.autodev(["restore", &first]).ok().complains(&said);
+    repo.autodev(["restore", "c2"]).ok();
+    assert_eq!(repo.text("mine.txt"), "m\n");
+}
+
+#[test]
 fn a_branch_whose_own_name_looks_like_a_full_name_is_called_by_its_own_name() {
     let repo = repository_with_a_commit();
     repo.git(["checkout", "-q", "-b", "refs/heads/odd"]);
