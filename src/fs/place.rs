@@ -57,6 +57,9 @@ impl Place {
     /// Makes the folders above a path, through no link; returns how long the paths of those are that were not there.
     pub(crate) fn make_folders(&self, path: &[u8]) -> Result<Vec<usize>> {
         let mut made = Vec::new();
+        if self.parent(path).is_ok() {
+            return Ok(made);
+        }
         for (slash, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
             let (folder, name) = self.parent(&path[..slash])?;
             match rustix::fs::mkdirat(&folder, name, Mode::from_raw_mode(0o777)) {
