@@ -5,7 +5,7 @@
 //! they are moved into place. Paths go in and out as bytes, separated by NUL.
 
 use super::program::Call;
-use super::{Error, Repository, Staged, error::Result, index as index_file};
+use super::{Error, Incoming, Repository, Staged, error::Result};
 use gix::ObjectId;
 use gix::bstr::{BStr, BString, ByteSlice as _};
 use std::collections::HashSet;
@@ -30,9 +30,9 @@ impl Repository {
 
     /// Reads the files at `paths` into `index`; one that has vanished is taken out.
     ///
-    /// The index gets no checksum; [`Repository::write_tree`] gives it one.
+    /// New objects are synced all at once.
     pub(crate) fn add_to_index(&self, index: &Path, paths: &[BString]) -> Result<()> {
-        self.update_index(index, &ADD, paths, |call| call.setting("index.skipHash=true"))
+        self.write_objects(index, |incoming| self.add(index, paths, incoming))
     }
 
     /// Does as [`Repository::add_to_index`] and [`Repository::write_tree`]; new objects are synced all at once.
@@ -40,12 +40,28 @@ impl Repository {
         if paths.is_empty() {
             return self.write_tree(index);
         }
+        self.write_objects(index, |incoming| {
+            self.add(index, paths, incoming)?;
+            self.tree(index, incoming)
+        })
+    }
+
+    fn add(&self, index: &Path, paths: &[BString], incoming: &Incoming) -> Result<()> {
+        self.update_index(index, &ADD, paths, |call| call.setting("index.skipHash=true").incoming(incoming))
+    }
+
+    fn tree(&self, index: &Path, incoming: &Incoming) -> Result<ObjectId> {
+        let call = self.program.call("write-tree").setting("index.skipHash=true").incoming(incoming);
+        let output = call.index(index).run()?;
+        ObjectId::from_hex(output.trim()).map_err(|_| Error::Unreadable { command: "write-tree" })
+    }
+
+    /// Lets git write objects, which are on disk when this returns, and an index, which gets its checksum.
+    fn write_objects<T>(&self, index: &Path, write: impl FnOnce(&Incoming) -> Result<T>) -> Result<T> {
         let incoming = self.incoming()?;
-        self.update_index(index, &ADD, paths, |call| call.setting("index.skipHash=true").incoming(&incoming))?;
-        let call = self.program.call("write-tree").setting("index.skipHash=true").incoming(&incoming);
-        let tree_id = tree_by(call, index)?;
+        let written = write(&incoming)?;
         self.note_synced(incoming.keep(index, self.gix.object_hash())?);
-        Ok(tree_id)
+        Ok(written)
     }
 
     /// Sets or lifts a flag of entries: `--skip-worktree`, `--no-assume-unchanged` and the like.
@@ -121,10 +137,7 @@ impl Repository {
 
     /// Writes the tree that `index` stands for.
     pub(crate) fn write_tree(&self, index: &Path) -> Result<ObjectId> {
-        let tree_id = tree_by(self.program.call("write-tree"), index)?;
-        // Where nothing was new in it, git did not write it again.
-        index_file::add_checksum(index, self.gix.object_hash())?;
-        Ok(tree_id)
+        self.write_objects(index, |incoming| self.tree(index, incoming))
     }
 
     /// Writes a copy of `index` in which every folder is spelled out.
@@ -199,11 +212,6 @@ impl Repository {
         let output = call.run()?;
         ObjectId::from_hex(output.trim()).map_err(|_| Error::Unreadable { command: "hash-object" })
     }
-}
-
-fn tree_by(call: Call<'_>, index: &Path) -> Result<ObjectId> {
-    let output = call.index(index).run()?;
-    ObjectId::from_hex(output.trim()).map_err(|_| Error::Unreadable { command: "write-tree" })
 }
 
 /// Asks `check-ignore` about paths.

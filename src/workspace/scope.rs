@@ -7,8 +7,6 @@ use crate::config::SecretRules;
 use crate::git::is_at_or_below;
 use crate::state::SkipReason;
 use gix::bstr::{BStr, BString, ByteSlice as _};
-use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
-use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::fs::{FileType, Metadata, OpenOptions};
 use std::os::unix::ffi::OsStrExt as _;
@@ -131,14 +129,9 @@ pub(crate) fn on_disk(root: &Path, path: &BStr) -> PathBuf {
 
 /// Looks at a path of the repository; what is seen only through a link above it is not there.
 pub(crate) fn look_at(root: &Path, path: &BStr) -> Option<Metadata> {
-    let place = on_disk(root, path);
-    let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    // The root is a real path, so the kernel may refuse links all the way.
-    match rustix::fs::openat2(CWD, &place, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS) {
-        Ok(handle) => std::fs::File::from(handle).metadata().ok(),
-        Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => None,
-        Err(_) if folder_replaced_above(root, path).is_some() => None,
-        Err(_) => std::fs::symlink_metadata(place).ok(),
+    match folder_replaced_above(root, path) {
+        Some(_) => None,
+        None => std::fs::symlink_metadata(on_disk(root, path)).ok(),
     }
 }
 
@@ -155,7 +148,7 @@ pub(crate) fn is_special(kind: FileType) -> bool {
 
 #[expect(clippy::disallowed_methods, reason = "opens for reading only, to see whether it can be read")]
 fn is_readable(path: &Path) -> bool {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).unwrap_or(0);
     OpenOptions::new().read(true).custom_flags(flags).open(path).is_ok()
 }
