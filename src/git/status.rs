@@ -13,6 +13,9 @@ use std::path::Path;
 /// Up to how many folders git is asked about each by itself.
 const A_FEW: usize = 20;
 
+/// With how few cores git looks at its files one after another.
+const TWO: usize = 2;
+
 /// Which files a status is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Walk {
@@ -119,7 +122,11 @@ fn status_call<'a>(program: &'a Program, index: &Path, walk: Walk) -> Call<'a> {
         Walk::All => &["--untracked-files=all", "--ignored=matching"],
         Walk::Tracked => &["--untracked-files=no"],
     };
-    let call = program.call("status").args(["--porcelain=v2", "-z", "--no-renames", "--no-ahead-behind"]);
+    let mut call = program.call("status").args(["--porcelain=v2", "-z", "--no-renames", "--no-ahead-behind"]);
+    if walk == Walk::Tracked && std::thread::available_parallelism().is_ok_and(|count| count.get() <= TWO) {
+        // The walk of the folders has the other core; threads of git's would only take turns with it.
+        call = call.setting("core.preloadIndex=false");
+    }
     call.args(["--ignore-submodules=dirty"]).args(others).index(index)
 }
 
