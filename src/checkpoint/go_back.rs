@@ -211,7 +211,7 @@ impl Look<'_> {
     fn counts(&self, hold: &Hold) -> Vec<String> {
         let removed = self.plan.steps.iter().filter(|step| step.change.after().is_none()).count();
         let written = self.plan.steps.len() - removed;
-        let place = format!("{}u/{}", self.project.ref_prefix(), hold.number);
+        let place = self.project.held_at(hold.number);
         let mut notes = vec![format!("{} written, {} removed", files(written), files(removed))];
         for path in &self.plan.kept {
             let path = crate::workspace::show(path);

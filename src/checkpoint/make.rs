@@ -225,11 +225,7 @@ fn event(checkpoint: &Checkpoint) -> (&'static str, Value) {
 pub(crate) fn committed_tree(project: &Project) -> Result<(Option<ObjectId>, ObjectId)> {
     let repository = project.repository()?;
     let commit_id = repository.head()?.commit_id();
-    let tree_id = match commit_id {
-        Some(commit_id) => repository.tree_of(commit_id)?,
-        None => repository.empty_tree(),
-    };
-    Ok((commit_id, tree_id))
+    Ok((commit_id, repository.tree_of_maybe(commit_id)?))
 }
 
 /// Returns HEAD's commit and the tree of what is there now, for a run to see whether work was done.

@@ -64,10 +64,7 @@ pub(crate) fn step(project: &Project, step: Step, agree: &mut dyn FnMut(&str) ->
     let of = find(&operations(project.state())?, step)?;
     let captured = capture(repository, project.state(), &project.scope())?;
     require_no_conflict(&captured)?;
-    let tree_id = match id_of(&of, of.held.work.as_ref())? {
-        Some(commit_id) => repository.tree_of(commit_id)?,
-        None => repository.empty_tree(),
-    };
+    let tree_id = repository.tree_of_maybe(id_of(&of, of.held.work.as_ref())?)?;
     let plan = plan(repository, &captured, &project.scope(), tree_id, Keep::Untracked)?;
     let what = if of.what.is_empty() { format!("operation {}", of.n) } else { of.what.clone() };
     let aside = set_aside(repository, &captured, &of, &plan, step)?;
@@ -82,7 +79,7 @@ pub(crate) fn step(project: &Project, step: Step, agree: &mut dyn FnMut(&str) ->
     let given: Vec<BString> = raw_after.iter().map(|file| file.path.clone()).collect();
     let hold = hold(project, &captured, Some(&plan), &given, number)?;
     let (moves, tips) = moves(repository, &captured, &of)?;
-    let place = |k: usize| format!("{}u/{number}/tip-{k}", project.ref_prefix());
+    let place = |k: usize| format!("{}/tip-{k}", project.held_at(number));
     let holding = tips.iter().enumerate().map(|(k, tip)| RefUpdate::create(place(k + 1), *tip)).collect();
     let kind = if step == Step::Undo { OperationKind::Undo } else { OperationKind::Redo };
     let to = of.from.commit.clone().unwrap_or_default();

@@ -208,6 +208,11 @@ impl Repository {
         Ok(commit.tree_id().map_err(|source| Error::library("read a commit", source))?.detach())
     }
 
+    /// Returns the tree of a commit, or the empty one where there is no commit.
+    pub(crate) fn tree_of_maybe(&self, commit_id: Option<ObjectId>) -> Result<ObjectId> {
+        commit_id.map_or_else(|| Ok(self.empty_tree()), |commit_id| self.tree_of(commit_id))
+    }
+
     /// Returns the message of a commit.
     pub(crate) fn message_of(&self, commit_id: ObjectId) -> Result<BString> {
         let commit = self.gix.find_commit(commit_id).map_err(|_| missing(commit_id, "a commit"))?;

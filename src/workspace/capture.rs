@@ -166,7 +166,7 @@ impl Begun {
     /// Looks at HEAD, at folders with tracked files, and at the user's index where it was not read yet.
     fn look(self, repository: &Repository, state: &StateFolder, scope: &Scope<'_>) -> Result<Seen> {
         let head = repository.head()?;
-        let head_tree_id = head.commit_id().map_or_else(|| Ok(repository.empty_tree()), |id| repository.tree_of(id))?;
+        let head_tree_id = repository.tree_of_maybe(head.commit_id())?;
         let (user_index, announced, doubtful) = if let Some((user_index, announced)) = self.aligned {
             (user_index, announced, Vec::new())
         } else {

@@ -22,7 +22,7 @@ pub(super) fn give_back(
     intent: &mut Intent,
     reason: &Error,
 ) -> Result<Vec<String>> {
-    let held = format!("{}u/{}", project.ref_prefix(), change.hold.number);
+    let held = project.held_at(change.hold.number);
     if let Error::NotPutBack { reason, path } = reason {
         // What was moved aside stays there for the next command.
         return Err(Error::NotGivenBack { reason: reason.clone(), second: super::error::show(path), held });

@@ -90,7 +90,7 @@ pub(crate) fn hold(
     for path in given.iter().filter(|path| !known.contains(*path)) {
         raw.extend(read_raw(repository, &scope, path)?);
     }
-    let place = |what: &str| format!("{}u/{number}/{what}", project.ref_prefix());
+    let place = |what: &str| format!("{}/{what}", project.held_at(number));
     let mut refs = vec![RefUpdate::create(place("work"), work), RefUpdate::create(place("index"), index)];
     let mut held = Held { work: Some(work.to_string()), index: Some(index.to_string()), raw: None };
     if !raw.is_empty() {

@@ -126,6 +126,11 @@ impl Project {
         self.repository.as_ref().map_or_else(String::new, |repository| format!("refs/autodev/{}/", repository.key()))
     }
 
+    /// Returns where the n-th operation holds what it replaced, without a `/` at the end.
+    pub(crate) fn held_at(&self, number: u64) -> String {
+        format!("{}u/{number}", self.ref_prefix())
+    }
+
     /// Says in the state that nothing is going on any more.
     pub(crate) fn rest(&self) -> Result<()> {
         let mut record = StateRecord::load(&self.state)?;

@@ -81,7 +81,7 @@ pub(super) fn recover(project: &Project, wish: Option<Direction>) -> Result<Opti
     let edited = mixed.edited.iter().map(show).collect::<Vec<_>>().join(", ");
     let before = match (direction, &record.operation) {
         (Direction::Back, Some(operation)) => {
-            format!(" (what was there before is held under {}u/{})", project.ref_prefix(), operation.n)
+            format!(" (what was there before is held under {})", project.held_at(operation.n))
         }
         _ => String::new(),
     };

@@ -40,7 +40,7 @@ pub(super) fn hold_since(
     let number = record.operation.as_ref().map_or(0, |operation| operation.n);
     let message = format!("autodev: files written since operation {number} was cut off\n");
     let commit_id = write_raw(repository, &files, &message, project.signature())?;
-    let place = |count: usize| format!("{}u/{number}/since-{count}", project.ref_prefix());
+    let place = |count: usize| format!("{}/since-{count}", project.held_at(number));
     let mut count = 1;
     while repository.try_find_ref(&place(count))?.is_some() {
         count += 1;

@@ -167,7 +167,9 @@ impl Worker<'_> {
                 self.look.found.push(Skipped { path, reason: SkipReason::Unreadable });
             }
             Errno::NOENT | Errno::NOTDIR | Errno::LOOP => {}
-            error => self.look.failed = self.look.failed.take().or(Some((path, error))),
+            error => {
+                self.look.failed.get_or_insert((path, error));
+            }
         }
     }
 
@@ -183,7 +185,7 @@ impl Worker<'_> {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    self.look.failed = self.look.failed.take().or_else(|| Some((folder.to_owned(), error)));
+                    self.look.failed.get_or_insert((folder.to_owned(), error));
                     break;
                 }
             };

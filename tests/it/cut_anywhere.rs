@@ -69,38 +69,43 @@ fn every_command_can_be_cut_anywhere() {
 /// Cuts at each step until one is not reached; returns how many there are, how many cuts were made, what is bad.
 fn cut_everywhere(prepared: &Prepared<'_>) -> (u64, u64, Vec<String>) {
     let all = std::env::var_os("AUTODEV_TEST_ALL_CUTS").is_some();
-    let (next, end, cuts) = (AtomicU64::new(1), AtomicU64::new(u64::MAX), AtomicU64::new(0));
+    until_not_reached(1, 1, |step| {
+        let modes = if all { MODES.to_vec() } else { sampled(step) };
+        let name = prepared.scenario.name;
+        let cut = |mode| Some(cut(prepared, step, mode)?.map_err(|why| format!("{name}, step {step}, {mode}: {why}")));
+        modes.into_iter().map(cut).collect()
+    })
+}
+
+/// Does something for each `every`-th number from `first` on, several at a time, until one is beyond the end (`None`).
+/// Returns the last number before it, how many results there were, and what was bad.
+pub(crate) fn until_not_reached(
+    first: u64,
+    every: u64,
+    work: impl Fn(u64) -> Option<Vec<Result<(), String>>> + Sync,
+) -> (u64, u64, Vec<String>) {
+    let (next, end, count) = (AtomicU64::new(first), AtomicU64::new(u64::MAX), AtomicU64::new(0));
     let bad = Mutex::new(Vec::new());
     let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
     std::thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
                 loop {
-                    let step = next.fetch_add(1, Ordering::SeqCst);
-                    if step >= end.load(Ordering::SeqCst) {
+                    let number = next.fetch_add(every, Ordering::SeqCst);
+                    if number >= end.load(Ordering::SeqCst) {
                         return;
                     }
-                    let modes = if all { MODES.to_vec() } else { sampled(step) };
-                    for mode in modes {
-                        match cut(prepared, step, mode) {
-                            None => {
-                                end.fetch_min(step, Ordering::SeqCst);
-                                return;
-                            }
-                            Some(Ok(())) => {}
-                            Some(Err(why)) => {
-                                bad.lock()
-                                    .unwrap()
-                                    .push(format!("{}, step {step}, {mode}: {why}", prepared.scenario.name));
-                            }
-                        }
-                        cuts.fetch_add(1, Ordering::SeqCst);
-                    }
+                    let Some(results) = work(number) else {
+                        end.fetch_min(number, Ordering::SeqCst);
+                        return;
+                    };
+                    count.fetch_add(u64::try_from(results.len()).unwrap(), Ordering::SeqCst);
+                    bad.lock().unwrap().extend(results.into_iter().filter_map(Result::err));
                 }
             });
         }
     });
-    (end.load(Ordering::SeqCst) - 1, cuts.load(Ordering::SeqCst), bad.into_inner().unwrap())
+    (end.load(Ordering::SeqCst) - 1, count.load(Ordering::SeqCst), bad.into_inner().unwrap())
 }
 
 /// One way for each step, each way for a third of them.

@@ -4,11 +4,9 @@
 //! forgot to count, or that a library takes, is cut too. `AUTODEV_TEST_ALL_CUTS=1` cuts in every scenario and at
 //! every call.
 
-use crate::cut_anywhere::{Prepared, look_and_settle};
+use crate::cut_anywhere::{Prepared, look_and_settle, until_not_reached};
 use crate::cut_scenarios::SCENARIOS;
 use crate::sandbox::{Ran, Repo, has_tool};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The calls, as strace names them; it counts each by itself.
 const CALLS: [&str; 12] = [
@@ -66,32 +64,13 @@ fn cut_all(
     kind: usize,
 ) -> (u64, Vec<String>) {
     let first = if every == 1 { 1 } else { 1 + u64::try_from(kind).unwrap() % every };
-    let (next, end, cuts) = (AtomicU64::new(first), AtomicU64::new(u64::MAX), AtomicU64::new(0));
-    let bad = Mutex::new(Vec::new());
-    let threads = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(every, Ordering::SeqCst);
-                    if number >= end.load(Ordering::SeqCst) {
-                        return;
-                    }
-                    let repo = prepared.copy();
-                    let Some(ran) = run_cut(&repo, calls, fault, number, prepared.scenario.arguments) else {
-                        end.fetch_min(number, Ordering::SeqCst);
-                        return;
-                    };
-                    cuts.fetch_add(1, Ordering::SeqCst);
-                    if let Err(why) = look_and_settle(prepared, &repo, &ran, number, mode) {
-                        let what = format!("{}, {fault} at call {number} of {calls}", prepared.scenario.name);
-                        bad.lock().unwrap().push(format!("{what}: {why}"));
-                    }
-                }
-            });
-        }
+    let (_, cuts, bad) = until_not_reached(first, every, |number| {
+        let repo = prepared.copy();
+        let ran = run_cut(&repo, calls, fault, number, prepared.scenario.arguments)?;
+        let what = || format!("{}, {fault} at call {number} of {calls}", prepared.scenario.name);
+        Some(vec![look_and_settle(prepared, &repo, &ran, number, mode).map_err(|why| format!("{}: {why}", what()))])
     });
-    (cuts.load(Ordering::SeqCst), bad.into_inner().unwrap())
+    (cuts, bad)
 }
 
 /// Runs a command with a fault at its n-th call; `None` where it has fewer.

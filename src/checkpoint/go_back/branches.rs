@@ -7,7 +7,6 @@
 use super::super::outcome::escape;
 use super::Look;
 use crate::git::{RefUpdate, Target as RefTarget, short_name};
-use gix::ObjectId;
 use gix::bstr::ByteSlice as _;
 
 impl Look<'_> {
@@ -26,16 +25,16 @@ impl Look<'_> {
     /// Says by how many commits the checkpoint's branch goes back, and which is the last of them.
     pub(super) fn leaves(&self) -> Option<String> {
         let (branch, tip) = (self.found.branch.as_deref()?, self.tip.filter(|_| self.whole)?);
-        let count = if tip == self.found.commit_id { 0 } else { self.count_behind(tip)? };
-        let message = if count == 0 { return None } else { self.repository.message_of(tip).ok()? };
+        let target = self.found.commit_id;
+        let count = if tip == target { 0 } else { self.repository.count_commits(Some(target), tip).ok()? };
+        if count == 0 {
+            return None;
+        }
+        let message = self.repository.message_of(tip).ok()?;
         let subject = message.lines().next().unwrap_or_default().to_str_lossy().into_owned();
         let (commits, short) = (if count == 1 { "commit" } else { "commits" }, tip.to_hex_with_len(7));
         let branch = short_name(branch);
         Some(format!("{branch} goes back by {count} {commits}; the last of them is {short} \"{}\"", escape(&subject)))
-    }
-
-    fn count_behind(&self, tip: ObjectId) -> Option<usize> {
-        self.repository.count_commits(Some(self.found.commit_id), tip).ok()
     }
 
     pub(super) fn switch_note(&self) -> Option<String> {
